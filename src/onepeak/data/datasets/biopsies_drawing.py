@@ -33,14 +33,7 @@ class Use(IntEnum):
 
 
 class Chance:
-    """Random numbers for each of several ids; they depend only on `(seed, use, id)`.
-
-    Example:
-        >>> alone = Chance(0, Use.LABEL, np.array([7])).between(0.0, 1.0, 3)
-        >>> among_others = Chance(0, Use.LABEL, np.array([2, 7])).between(0.0, 1.0, 3)
-        >>> bool((among_others[1] == alone[0]).all())
-        True
-    """
+    """Random numbers for each of several ids; they depend only on `(seed, use, id)`."""
 
     def __init__(self, seed: int, use: Use, ids: Indices) -> None:
         self._streams = [np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(int(use), int(i)))) for i in ids]
@@ -333,12 +326,7 @@ def paint_lumens(chance: Chance, bend: Plane) -> Plane:
 
 
 def light_through(density: Plane) -> npt.NDArray[np.uint8]:
-    """Returns the light that passes through an optical density (Beer-Lambert law), 255 for all of it.
-
-    Example:
-        >>> light_through(np.array([0.0, 0.6931472, 50.0], dtype=np.float32))
-        array([255, 128,   0], dtype=uint8)
-    """
+    """Returns the light that passes through an optical density (Beer-Lambert law), 255 for all of it."""
     step = np.clip(density * np.float32(1024), 0, len(_LIGHT) - 1).astype(np.int32)
     light: npt.NDArray[np.uint8] = _LIGHT[step]
     return light

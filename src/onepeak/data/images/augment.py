@@ -87,13 +87,7 @@ def draw_changes(
     seed: int,
     epoch: int,
 ) -> Changes:
-    """Draws the changes of each sample; they depend only on the seed, the epoch and the sample.
-
-    Example:
-        >>> changes = draw_changes(Augment(crop=4), np.array([7]), np.array([[2, 3]]), seed=0, epoch=0)
-        >>> changes.sizes  # enlarged to fit the crop
-        array([[4, 6]])
-    """
+    """Draws the changes of each sample; they depend only on the seed, the epoch and the sample."""
 
     def draw(purpose: _For) -> npt.NDArray[np.float64]:
         return uniform(samples, seed=seed, epoch=epoch, purpose=purpose)

@@ -38,16 +38,7 @@ class Scan:
 
 
 def scan(root: Path) -> Scan:
-    """Scans a folder and all its subfolders; the order of the result does not depend on the file system.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     for name in ("b.JPG", "a.png", "Thumbs.db"):
-        ...         _ = (Path(folder) / name).write_bytes(b"")
-        ...     scan(Path(folder))
-        Scan(images=('a.png', 'b.JPG'), others=('Thumbs.db',), folders=())
-    """
+    """Scans a folder and all its subfolders; the order of the result does not depend on the file system."""
     if not root.is_dir():
         raise InputError(f"{root} must be a folder, got a file." if root.exists() else f"There is no folder {root}.")
     images: list[str] = []
@@ -177,12 +168,6 @@ def find_images(
 
     Returns:
         The path of each image relative to the root, None if there is no such file; and the faults.
-
-    Example:
-        >>> _, (fault,) = find_images(["a.png"], root=Path("nowhere"), rows=[2])
-        >>> print(fault)
-        1 of 1 image does not exist in nowhere: a.png (row 2). Check the column `path` (--path) and the
-        folder (--root).
     """
     texts = [str(path).strip() if isinstance(path, str | int | os.PathLike) else "" for path in paths]
     found = list(on_disk(root, texts))

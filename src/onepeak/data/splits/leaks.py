@@ -223,16 +223,7 @@ def keep_copies_together(manifest: Manifest, digests: Sequence[str]) -> Manifest
 
 
 def first_copies(manifest: Manifest, digests: Sequence[str]) -> Indices:
-    """Returns, for each sample, the first one that copies and groups connect it with; see `keep_copies_together`.
-
-    Example:
-        >>> data = Manifest(
-        ...     name="mine", items=ImageArrays(pixels=np.zeros((4, 1, 1, 3), dtype=np.uint8)),
-        ...     labels=np.array([0, 1, 0, 1]), classes=("low", "high"), groups=("p", "q", "r", "r"),
-        ... )
-        >>> first_copies(data, ["a", "b", "c", "a"])
-        array([0, 1, 0, 0])
-    """
+    """Returns, for each sample, the first one that copies and groups connect it with; see `keep_copies_together`."""
     _check_digests(manifest, digests)
     leader = list(range(len(manifest)))
 

@@ -69,14 +69,14 @@ def make_splits(
     if record.copies_together:
         first = first_copies(manifest, item_digests(manifest.items))
         notes = _copies_note(first)
-    return [
-        Split(train=train, valid=valid, test=test, split=split, fold=fold, seed=seed, protocol=record.name, notes=notes)
-        for split in range(splits or record.num_splits)
-        for fold, parts in enumerate(
-            record.recipe(manifest, seed=seed, split=split, folds=num_folds)[: folds or num_folds]
-        )
-        for train, valid, test in [parts if first is None else _with_copies(parts, first)]
-    ]
+    runs = []
+    for split in range(splits or record.num_splits):
+        series = record.recipe(manifest, seed=seed, split=split, folds=num_folds)[: folds or num_folds]
+        for fold, parts in enumerate(series):
+            chosen = parts if first is None else _with_copies(parts, first)
+            named = dict(zip(PARTS, chosen, strict=True))
+            runs.append(Split(**named, split=split, fold=fold, seed=seed, protocol=record.name, notes=notes))
+    return runs
 
 
 def _with_copies(parts: Parts, first: Indices) -> Parts:

@@ -31,23 +31,13 @@ def shuffled(num_samples: int, *, seed: int, stream: tuple[int, ...]) -> Indices
 
 
 def codes(values: Sequence[str]) -> Indices:
-    """Encodes every value as an integer from 0, in the order of the sorted distinct values.
-
-    Example:
-        >>> codes(["b", "a", "b"])
-        array([1, 0, 1])
-    """
+    """Encodes every value as an integer from 0, in the order of the sorted distinct values."""
     code_of = {value: code for code, value in enumerate(sorted(set(values)))}
     return np.array([code_of[value] for value in values], dtype=np.int64)
 
 
 def draw(cells: Indices, sizes: Indices, *, seed: int, stream: tuple[int, ...]) -> Mask:
-    """Draws `sizes[cell]` samples from every cell (class, or class x gender); returns whether each sample was drawn.
-
-    Example:
-        >>> draw(np.array([0, 0, 0, 1, 1]), np.array([1, 2]), seed=0, stream=(0,))
-        array([False,  True, False,  True,  True])
-    """
+    """Draws `sizes[cell]` samples from every cell (class, or class x gender); returns whether each sample was drawn."""
     order = shuffled(len(cells), seed=seed, stream=stream)
     order = order[np.argsort(cells[order], kind="stable")]
     held = np.bincount(cells, minlength=len(sizes))
@@ -101,10 +91,6 @@ def deal_groups(cells: Indices, groups: Indices, *, parts: int, seed: int, strea
 
     Groups are placed greedily, the largest first and equal ones in random order, each in the part that holds the least
     of what the group contains. Then every group is removed and placed again in the same way, twice.
-
-    Example:
-        >>> deal_groups(np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1]), parts=2, seed=0, stream=(0,))
-        array([0, 0, 1, 1])
     """
     check_integer("parts", parts, minimum=2)
     sizes = np.bincount(groups)

@@ -119,12 +119,6 @@ def typed(
 
     Returns:
         The columns, with faulty cells empty; the faults; and a note on columns with decimal commas.
-
-    Example:
-        >>> import pandas
-        >>> frame, *_ = typed(pandas.DataFrame({"a": ["1", ""], "b": ["true", "false"], "c": ["x", "?"]}))
-        >>> frame.to_dict("list")
-        {'a': [1.0, nan], 'b': [True, False], 'c': ['x', None]}
     """
     result, faults, with_commas = frame.copy(), list[Fault | None](), dict[str, list[str]]()
     for name in frame.columns.difference(list(as_text), sort=False):
@@ -197,13 +191,7 @@ _INTEGER = re.compile(r"(-?(?:0|[1-9]\d*))(?:\.0+)?")
 
 
 def names_of(column: Column) -> list[str | None]:
-    """Returns the cells as names: text without surrounding spaces, None if missing.
-
-    Example:
-        >>> import pandas
-        >>> names_of(pandas.Series([1, 2])), names_of(pandas.Series(["01", " a ", "NA"]))
-        (['1', '2'], ['01', 'a', None])
-    """
+    """Returns the cells as names: text without surrounding spaces, None if missing."""
     return [None if gone else _name(value) for value, gone in zip(column.tolist(), column.isna(), strict=True)]
 
 
@@ -215,13 +203,7 @@ def as_names(column: Column) -> Column:
 
 
 def categories_of(column: Column) -> tuple[str, ...]:
-    """Returns the distinct names of a column, in declared order or sorted; integers are written without a point.
-
-    Example:
-        >>> import pandas
-        >>> categories_of(pandas.Series(["b", "a", "b"])), categories_of(pandas.Series(["1.0", "2"]))
-        (('a', 'b'), ('1', '2'))
-    """
+    """Returns the distinct names of a column, in declared order or sorted; integers are written without a point."""
     declared = getattr(column.dtype, "categories", None)
     written = names_of(column) if declared is None else map(_name, declared.tolist())
     names = [name for name in dict.fromkeys(written) if name is not None]
@@ -273,12 +255,6 @@ def number_cells(column: Column) -> tuple[npt.NDArray[np.float64], dict[int, str
     """Returns the numbers in a column of numbers or text, and a message for each cell that is not one, by position.
 
     Missing values and bad cells are NaN. In a column without numbers, true and false are read as 1 and 0.
-
-    Example:
-        >>> import pandas
-        >>> numbers, wrong = number_cells(pandas.Series(["1.5", "NA", "big"], name="size"))
-        >>> numbers.tolist(), wrong
-        ([1.5, nan, nan], {2: "`size` must be a number, got 'big'"})
     """
     pandas = require("pandas", extra="data", purpose="A table")
     kind_of(column)  # raises for dates and other types

@@ -43,11 +43,6 @@ def columns_of(
     """Checks the roles given for the columns (see `onepeak.data.from_frame`), and infers the others.
 
     `read_as` says what the rows are if `category` and `drop` do not apply to them; otherwise it is empty.
-
-    Example:
-        >>> import pandas
-        >>> columns_of(pandas.DataFrame(columns=["size", "grade", "group"]), label="grade")
-        Columns(label='grade', group='group', path=None, others=('size',))
     """
     _check_names(frame)
     _find(frame, "label", label)

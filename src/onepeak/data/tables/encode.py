@@ -76,12 +76,6 @@ def encode_features(
 
     Returns:
         The rows, and notes on what was left out, how the other columns are read, and what looks odd.
-
-    Example:
-        >>> import pandas
-        >>> rows, notes = encode_features(pandas.DataFrame({"n": [1, 2], "ok": [True, False], "tone": ["b", "a"]}))
-        >>> rows.values.tolist(), rows.categories
-        ([[1.0, 1.0, 1.0], [2.0, 0.0, 0.0]], {'tone': ('a', 'b')})
     """
     kinds = {name: "category" if name in named else kind_of(frame[name]) for name in frame.columns}
     texts = [name for name, kind in kinds.items() if kind == "category" and name not in named]
@@ -193,13 +187,6 @@ def kinds_of(rows: FeatureRows) -> tuple[str, ...]:
 
     A column may hold names if it has 3 to 10 different integers, each in 10 rows on average (with two values, both
     readings are equivalent). It may hold ids if all its integers differ and they are many or rise in equal steps.
-
-    Example:
-        >>> values = np.stack([np.arange(60) % 3, np.arange(60) / 7], axis=1)
-        >>> for sentence in kinds_of(FeatureRows(columns=("site", "size"), values=values)):
-        ...     print(sentence)
-        read as numbers: site, size
-        few different integers in site (3): if they are names, say so with `category` (--category COLUMN)
     """
     numbers = [name for name in rows.columns if name not in rows.categories]
     few, ids = [], []

@@ -69,14 +69,7 @@ def rows_without(
 
 
 def refuse_lost(lost: Iterable[str], notes: Sequence[str]) -> None:
-    """Raises an error if some classes lost all their samples; `notes` say what was left out, and why.
-
-    Example:
-        >>> refuse_lost(["high"], ["left out 2 images that cannot be read: a.png, b.png"])
-        Traceback (most recent call last):
-        onepeak.errors.InputError: Every class must keep a sample, none is left of 'high': left out 2 images that
-        cannot be read: a.png, b.png. Correct or delete them.
-    """
+    """Raises an error if some classes lost all their samples; `notes` say what was left out, and why."""
     if names := listed(map(repr, lost), limit=FEW):
         raise InputError(
             f"Every class must keep a sample, none is left of {names}: {'; '.join(notes)}. Correct or delete them."
@@ -84,21 +77,10 @@ def refuse_lost(lost: Iterable[str], notes: Sequence[str]) -> None:
 
 
 def shown_cells(column: Column, cells: Mapping[int, object]) -> str:
-    """Lists the first cells of a column, by position, with their rows, and how many more there are.
-
-    Example:
-        >>> import pandas
-        >>> shown_cells(pandas.Series(["big ", "1"], index=[2, 3]), {0: "big"})
-        "'big' (row 2)"
-    """
+    """Lists the first cells of a column, by position, with their rows, and how many more there are."""
     return listed((f"{cell!r} (row {column.index[index]})" for index, cell in cells.items()), limit=FEW)
 
 
 def shown_rows(names: Sequence[Hashable]) -> str:
-    """Lists the first rows by name, and how many more there are.
-
-    Example:
-        >>> shown_rows([7]), shown_rows([2, 3, 5, 7, 11, 13, 17])
-        ('row 7', 'rows 2, 3, 5, 7, 11 and 2 more')
-    """
+    """Lists the first rows by name, and how many more there are."""
     return f"row{'' if len(names) == 1 else 's'} {listed(names, limit=FEW)}"

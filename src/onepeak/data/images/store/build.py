@@ -52,21 +52,17 @@ def progress_of(progress: Progress, *, title: str, total: int) -> Iterator[Calla
     if callable(progress):
         report = progress
         yield lambda done: report(done, total)
-    elif progress or (progress is None and sys.stderr.isatty()):
-        with _bar(title, total) as advance:
-            yield advance
-    else:
+        return
+    if not (progress or (progress is None and sys.stderr.isatty())):
         yield lambda _: None
-
-
-@contextmanager
-def _bar(title: str, total: int) -> Iterator[Callable[[int], None]]:
+        return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=console.is_terminal) as bar:  # it remains in a log file
+    with Bar(*columns, console=console, transient=console.is_terminal) as bar:  # it remains in a log file
         task = bar.add_task(title, total=total)
         yield lambda done: bar.update(task, completed=done)
 
