@@ -76,7 +76,8 @@ class Registry(Generic[RecordT]):
         return len(self._records)
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
+def unknown_name(kind: str, name: str, known: Iterable[str], *, argument: str | None = None) -> UnknownNameError:
     """The error for an unknown name, with a suggestion if a known name is close."""
     names = list(known)
-    return UnknownNameError(f"Unknown {kind} {name!r}.{did_you_mean(name, names)} Known: {', '.join(names)}.")
+    message = f"Unknown {kind} {name!r}.{did_you_mean(name, names)} Known: {', '.join(names)}."
+    return UnknownNameError(message, argument=argument)

@@ -37,23 +37,25 @@ def check_rows(rows: Collection[str], *, against: str | None, alone: str | None 
     Example:
         >>> check_rows(["ce", "elb"], against=None, alone="ce")
         Traceback (most recent call last):
-        onepeak.errors.InputError: `alone` (--alone) must be another row than the one it is compared with, got 'ce' ...
+        onepeak.errors.InputError: `alone` must be another row than the one it is compared with, got 'ce' for both. ...
     """
     for name, row in (("against", against), ("alone", alone)):
         if row is not None and row not in rows:
-            raise unknown_name(f"row{of} for `{name}` (--{name})", row, rows)
+            raise unknown_name(f"row{of} for `{name}`", row, rows, argument=name)
     if alone is None:
         return
     baseline = against or BASELINE
     if baseline not in rows:
         raise InputError(
-            f"`against` (--against) must name the row{of} that {alone} is compared with, as there is no {BASELINE}, "
-            f"got none. Known: {', '.join(rows)}."
+            f"`against` must name the row{of} that {alone} is compared with, as there is no {BASELINE}, "
+            f"got none. Known: {', '.join(rows)}.",
+            argument="against",
         )
     if alone == baseline:
         raise InputError(
-            f"`alone` (--alone) must be another row than the one it is compared with, got {alone!r} for both: "
-            "name the other with `against` (--against)."
+            f"`alone` must be another row than the one it is compared with, got {alone!r} for both.",
+            argument="alone",
+            fix="Name the other row with `against`.",
         )
 
 

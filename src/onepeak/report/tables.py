@@ -48,33 +48,33 @@ def write_tables(*folders: str | Path, out: str | Path | None = None, against: s
         against: The row that the others are tested against; the best one of each metric if left out.
     """
     if out is None and len(folders) > 1:
-        raise InputError(f"`out` must be given for tables of {len(folders)} folders: it names where they go.")
+        raise InputError(f"`out` must be given for tables of {len(folders)} folders.", argument="out")
     results = read_results(*folders)
     return write_summary(results, summary(results, against=against), Path(folders[0] if out is None else out))
 
 
-def write_summary(results: Frame, table: Frame, place: Path) -> TablePaths:
+def write_summary(results: Frame, table: Frame, folder: Path) -> TablePaths:
     """Writes the same from a summary that is made already.
 
     Args:
         results: The runs, as `onepeak.experiment.results.read_results` gives them.
         table: Their summary, as `onepeak.report.summary.summary` gives it.
-        place: The folder, which is made where it is not there.
+        folder: The folder, which is made where it is not there.
     """
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"`out` must be a folder, or a place for one, got {place}: {error.strerror}.") from error
+        raise InputError(f"`out` must be a folder, got {folder}: {error.strerror}.", argument="out") from error
     tables = wide_tables(table)
     paths = TablePaths(
-        csv=place / "table.csv",
-        markdown=place / "table.md",
-        latex=place / "table.tex",
+        csv=folder / "table.csv",
+        markdown=folder / "table.md",
+        latex=folder / "table.tex",
         diagrams=tuple(
             path
             for metric in RANKED
             if (comparison := rank_comparison(results, metric)) is not None
-            for path in write_diagram(comparison, place / f"ranks-{metric}", title=TABLE_METRICS[metric].title)
+            for path in write_diagram(comparison, folder / f"ranks-{metric}", title=TABLE_METRICS[metric].title)
         ),
     )
     write_text_in_one_step(paths.csv, table.to_csv(index=False, float_format="%.10g", lineterminator="\n"))

@@ -66,7 +66,7 @@ def write_report(
         onepeak.errors.InputError: `nowhere` must be a folder that onepeak compare or train wrote, got no folder.
     """
     if out is None and len(folders) > 1:
-        raise InputError(f"`out` (--out) must be given for a report of {len(folders)} folders: it names where it goes.")
+        raise InputError(f"`out` must be given for a report of {len(folders)} folders.", argument="out")
     results = read_results(*folders)
     place = Path(folders[0] if out is None else out)
     whole = summary(results, against=against)
