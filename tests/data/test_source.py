@@ -247,7 +247,7 @@ def test_a_column_of_images_that_cannot_be_one_is_refused(plant, write):
         DataSource(path, path="label").open()
     with pytest.raises(InputError, match="Every row must have a `scan`, 1 row without one: 3"):
         DataSource(path, path="scan").open()
-    with pytest.raises(InputError, match=r"`path` \(--path\) has no use for the data set biopsies"):
+    with pytest.raises(InputError, match=r"`path` has no use for the data set biopsies"):
         DataSource("biopsies", path="scan").open()
     twice = write("twice.csv", "scan,label\na.jpg,1\na.jpg,2\n")
     with pytest.raises(InputError, match="`scan` must name every image once"):

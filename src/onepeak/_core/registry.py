@@ -43,13 +43,7 @@ class Registry(Generic[RecordT]):
         self.built_in = frozenset(self._records)
 
     def add(self, record: RecordT, *, replace: bool = False) -> RecordT:
-        """Adds a record. A name that is already taken is an error, so nothing is replaced by accident.
-
-        Args:
-            record: The record to add.
-            replace: Whether to replace a record of the same name that was added before, for example when you run a
-                notebook cell again. Built-in records are never replaced.
-        """
+        """Adds a record. A name that is already taken is an error, so nothing is replaced by accident."""
         if record.name in self.built_in:
             raise InputError(f"The {self.kind} {record.name!r} comes with onepeak: give yours another name.")
         if record.name in self._records and not replace:

@@ -147,10 +147,6 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def settings_of(pairs: list[str], *, flag: str = "--set") -> dict[str, object]:
     """Turns `name=value` flags into settings: numbers, true and false are read as such, all else is text.
 
-    Args:
-        pairs: What the user typed.
-        flag: Behind which flag, for messages.
-
     Example:
         >>> settings_of(["t=1.5", "hidden=64,32", "kind=log"])
         {'t': 1.5, 'hidden': (64, 32), 'kind': 'log'}

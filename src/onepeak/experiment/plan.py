@@ -79,11 +79,6 @@ class MethodEntry:
 def entries_from_text(text: str, known: Iterable[MethodEntry] = ()) -> tuple[MethodEntry, ...]:
     """Reads `--methods`: comma-separated names, each with an optional variant and settings after colons.
 
-    Args:
-        text: As in "ce,elb:t=2:growth=1.01,ld:as_published"; "paper" stands for the seven methods of the paper, "all"
-            for the catalog.
-        known: Entries that can be referred to by label, also as a base for other settings.
-
     Example:
         >>> [entry.label for entry in entries_from_text("ce,ld:as_published,elb:t=2")]
         ['ce', 'ld-as_published', 'elb-t-2']

@@ -41,13 +41,7 @@ def read_plan(path: Path) -> Experiment:
 
 
 def plan_from(content: Mapping[str, Any], *, name: str, source: str) -> Experiment:
-    """Builds the experiment from a file's content.
-
-    Args:
-        content: The parsed file.
-        name: The experiment's name if the content has none.
-        source: The file, for messages.
-    """
+    """Builds the experiment from a file's content."""
     given = {"name": name, **{key: value for key, value in content.items() if key != RECORD}}
     problems = [InputError("must be given.", key=key) for key in ("data", "methods") if key not in given]
     given["methods"] = _entries(given.get("methods", ["ce"]), problems)

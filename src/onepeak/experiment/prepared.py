@@ -122,16 +122,7 @@ def prepare_experiment(
     quiet: bool = False,
     only: tuple[int, int] | None = None,
 ) -> PreparedExperiment:
-    """Decodes images that are not decoded yet, and makes the splits.
-
-    Args:
-        experiment: The plan.
-        manifest: Its data.
-        recipe: From `check_with`.
-        cache: As for `open_experiment`.
-        quiet: As for `open_experiment`.
-        only: As for `check_with`.
-    """
+    """Decodes images that are not decoded yet, and makes the splits."""
     prepared = prepare(manifest, recipe, cache_dir=cache, skip_bad=experiment.source.skip_bad, quiet=quiet)
     splits = splits_of(experiment, prepared.manifest, only=only)
     leaks = refuse_leaks(prepared.manifest, splits, digests=prepared.digests, allow=experiment.allow_leak)

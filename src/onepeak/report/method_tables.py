@@ -41,12 +41,7 @@ class WideTable:
 
 
 def wide_tables(summary: Frame, *, metrics: Sequence[str] | None = None) -> tuple[WideTable, ...]:
-    """All tables of a summary: those of the metrics and the one beside the paper, data set by data set.
-
-    Args:
-        summary: As `onepeak.report.summary.summary` gives it.
-        metrics: The metrics of one single table a data set; if left out all metrics, in several tables.
-    """
+    """All tables of a summary: those of the metrics and the one beside the paper, data set by data set."""
     found = []
     for dataset in dict.fromkeys(summary["dataset"]):
         block = summary[summary["dataset"] == dataset]

@@ -50,13 +50,7 @@ class PageText:
 
 
 def page_html(blocks: Sequence[BlockText], *, metrics: Iterable[str], diagrams: Sequence[str] = ()) -> str:
-    """The whole page.
-
-    Args:
-        blocks: One per data set.
-        metrics: Those that were measured, to be explained.
-        diagrams: Addresses of the diagrams of ranks.
-    """
+    """The whole page."""
     jinja2 = require("jinja2", extra="report", purpose="The report's page")
     offline = require("plotly.offline", extra="report", purpose="The report's page")
     environment = jinja2.Environment(

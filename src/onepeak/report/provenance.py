@@ -24,13 +24,7 @@ class Provenance:
 
 
 def read_provenance(folder: Path, config: Mapping[str, Any] | None, runs: Frame) -> Provenance:
-    """Reads it from the folder and from its first run.
-
-    Args:
-        folder: The experiment's folder.
-        config: Its settings, where it has some.
-        runs: Its runs, as `read_results` gives them.
-    """
+    """Reads it from the folder and from its first run."""
     first = json.loads((Path(runs["folder"].iloc[0]) / RESULT).read_text(encoding="utf-8"))
     seconds = float(runs["seconds"].sum())
     facts = {
@@ -52,12 +46,7 @@ def read_provenance(folder: Path, config: Mapping[str, Any] | None, runs: Frame)
 
 
 def _data(first: Mapping[str, Any], record: Mapping[str, Any]) -> str:
-    """How many items and groups there are, and how many were left out; what older records do not know is not said.
-
-    Args:
-        first: The result of the first run.
-        record: What the experiment's settings say of its data.
-    """
+    """How many items and groups there are, and how many were left out; what older records do not know is not said."""
     earlier = {"items": record["items"]} if "items" in record and record.get("dataset") == first["dataset"] else {}
     data = first.get("data", earlier)
     if "items" not in data:

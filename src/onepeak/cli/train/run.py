@@ -177,13 +177,7 @@ def show(result: dict[str, Any], num_classes: int, out: Path) -> None:
 
 
 def refuse_other(request: "TrainRequest", manifest: Manifest, result: dict[str, Any]) -> None:
-    """A finished run is not taken for one that was asked for with other settings.
-
-    Args:
-        request: What was asked for.
-        manifest: The data that were asked for.
-        result: The record of the run in the folder.
-    """
+    """A finished run is not taken for one that was asked for with other settings."""
     experiment, entry = request.experiment, request.entry
     settings = {
         "method": entry.name,

@@ -187,10 +187,6 @@ def resources(ray: ModuleType) -> list[dict[str, float]]:
 def places(nodes: Sequence[Mapping[str, float]], share: Share) -> int:
     """Counts how many runs the nodes hold at once, as Ray packs them: a fraction of a GPU is never split over two GPUs.
 
-    Args:
-        nodes: The resources of each node.
-        share: The resources of a run.
-
     Example:
         >>> node = {"CPU": 8.0, "GPU": 2.0}
         >>> [places([node], Share(cpus=1.0, gpus=gpus)) for gpus in (0.0, 0.3, 0.5, 2.0)]
@@ -232,14 +228,7 @@ class Sent:
 
 
 class Fleet:
-    """Submitted and waiting runs.
-
-    Args:
-        executor: An executor connected to a cluster.
-        prepared_experiment: The experiment with its data.
-        folder: The experiment's folder.
-        report: Called with every event.
-    """
+    """Submitted and waiting runs."""
 
     def __init__(
         self, executor: "RayExecutor", prepared_experiment: PreparedExperiment, folder: Path, *, report: Report

@@ -36,11 +36,7 @@ _LOCK = ".lock"
 
 @contextlib.contextmanager
 def scratch_folder(parent: Path | None = None) -> Iterator[Path]:
-    """Creates a folder that is removed at the end of the block; first removes those left by killed processes.
-
-    Args:
-        parent: Where to create it; by default the system's temporary folder.
-    """
+    """Creates a folder that is removed at the end of the block; first removes those left by killed processes."""
     parent = Path(tempfile.gettempdir()) if parent is None else parent
     _remove_abandoned(parent)
     folder = parent / f"{_NAME}{uuid.uuid4().hex}"
