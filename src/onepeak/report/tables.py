@@ -11,9 +11,8 @@ from onepeak.errors import InputError
 from onepeak.experiment.results import read_results
 from onepeak.experiment.statistics import RankComparison, compare_ranks
 from onepeak.report.figures.canvas import save
-from onepeak.report.method_tables import WideTable, selecting, wide_tables
+from onepeak.report.method_tables import WideTable, latex_table, markdown_table, selecting, wide_tables
 from onepeak.report.summary import TABLE_METRICS, in_common, summary
-from onepeak.report.table_formats import latex_table, markdown_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

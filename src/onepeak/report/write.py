@@ -15,9 +15,8 @@ from onepeak.experiment.run_files import failed_runs, read_config, recorded_clas
 from onepeak.report.figures.canvas import save
 from onepeak.report.findings import findings
 from onepeak.report.method_tables import wide_tables
-from onepeak.report.page import BlockText, page_html, subtitle
+from onepeak.report.page import BlockText, page_html, read_provenance, subtitle
 from onepeak.report.planned_comparison import check_rows
-from onepeak.report.provenance import read_provenance
 from onepeak.report.run_data import MOST_NUMBERS, RunData, gather
 from onepeak.report.sections import sections
 from onepeak.report.source import open_source
