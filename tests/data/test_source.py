@@ -68,7 +68,7 @@ def test_a_folder_called_like_a_known_set_is_opened_by_its_path(plant, monkeypat
     monkeypatch.setenv("HOME", str(root))
     assert len(DataSource("~/hci").open()) == 2
     with pytest.raises(
-        InputError, match=r"The data set hci needs `root` .* A folder of your own called hci is ./hci\."
+        InputError, match=r"The data set hci needs `root`.* A folder of your own called hci is ./hci\."
     ):
         DataSource("hci").open()
 
@@ -156,7 +156,7 @@ def test_a_known_set_in_the_place_of_a_folder_is_recognised(plant):
 @pytest.mark.bad_input
 @pytest.mark.parametrize("setting", ["root", "order", "label", "group", "path"])
 def test_settings_without_use_are_refused(plant, setting):
-    message = rf"`{setting}` \(--{setting}\) has no use for"
+    message = rf"`{setting}` has no use for"
     if setting != "order":
         with pytest.raises(InputError, match=f"{message} the folder .*: leave it out"):
             DataSource(plant("1/a.png", "2/b.png"), **{setting: "x"}).open()
@@ -175,7 +175,7 @@ def test_settings_without_use_are_refused(plant, setting):
         ("path,label\na.jpg,1\na.jpg,2\n", r"every image once, got a.jpg \(rows 2, 3\)"),
         (
             "path,grade\na.jpg,1\n",
-            "column of labels must be named with `label` .--label COLUMN., because none is .*: path, grade",
+            "column of labels must be named with `label`, because none is .*: path, grade",
         ),
         ("x,label\n1,1\n2,\n3,2\n4, \n", "2 samples of 4 have none: rows 3, 5"),
         ("x,label\n1,2\n2,2\n", "There must be at least 2 classes"),
@@ -203,7 +203,7 @@ def test_a_list_whose_images_are_called_otherwise_is_sent_to_the_page_on_images(
 def test_a_column_of_images_that_cannot_be_one_is_refused(plant, write):
     plant("a.jpg")
     path = write("list.csv", "scan,label\na.jpg,1\n,2\n")
-    with pytest.raises(InputError, match=r"'scans'.* Did you mean 'scan'.* Name the column with `path` \(--path\)"):
+    with pytest.raises(InputError, match=r"'scans'.* Did you mean 'scan'.* Name the column with `path`"):
         DataSource(path, path="scans").open()
     with pytest.raises(InputError, match="must not be the column of labels or of groups, got 'label'"):
         DataSource(path, path="label").open()

@@ -35,6 +35,7 @@ def class_weights(
         return tuple(weights.tolist())
     if len(wanted) != num_classes:
         raise InputError(
-            f"`class_weight` must be 'balanced' or {num_classes} numbers, one per class, got {len(wanted)} numbers."
+            f"`class_weight` must be 'balanced' or {num_classes} numbers, one per class, got {len(wanted)} numbers.",
+            argument="class_weight",
         )
     return tuple(float(weight) for weight in wanted)

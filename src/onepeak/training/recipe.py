@@ -86,9 +86,11 @@ class Recipe:
         if self.patience is not None:
             check_integer("patience", self.patience, minimum=1)
         if self.select == "last" and self.patience is not None:
-            raise InputError("`patience` must be left out if `select` is 'last': it waits for a better epoch.")
+            raise InputError(
+                "`patience` must be left out if `select` is 'last': it waits for a better epoch.", argument="patience"
+            )
         if self.bits is not None and check_integer("bits", self.bits, minimum=8) > 16:
-            raise InputError(f"`bits` must be an integer from 8 to 16, got {self.bits}.")
+            raise InputError(f"`bits` must be an integer from 8 to 16, got {self.bits}.", argument="bits")
         self._check_class_weight()
         for name in ("nesterov", "balanced", "sync_batch_norm"):
             if not isinstance(getattr(self, name), bool):
@@ -102,9 +104,15 @@ class Recipe:
             for weight in self.class_weight:
                 check_number("class_weight", weight, above=0)
         elif self.class_weight not in (None, "balanced"):
-            raise InputError(f"`class_weight` must be 'balanced' or one number per class, got {self.class_weight!r}.")
+            raise InputError(
+                f"`class_weight` must be 'balanced' or one number per class, got {self.class_weight!r}.",
+                argument="class_weight",
+            )
         if self.class_weight == "balanced" and self.balanced is True:
-            raise InputError("`class_weight` must not be 'balanced' if `balanced` is true: use one of the two.")
+            raise InputError(
+                "`class_weight` must not be 'balanced' if `balanced` is true: use one of the two.",
+                argument="class_weight",
+            )
 
 
 SETTING_NAMES = tuple(each.name for each in fields(Recipe) if each.name not in ("resize", "augment"))

@@ -7,7 +7,7 @@ from typing import Any
 
 from onepeak._core.registry import unknown_name
 from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
-from onepeak.errors import InputError
+from onepeak.errors import InputError, together
 from onepeak.training.presets import preset
 from onepeak.training.recipe import Recipe
 
@@ -30,7 +30,7 @@ def recipe_for(manifest: Manifest, settings: Mapping[str, Any], *, source: str, 
     try:
         base = preset(settings.get(BASE, "auto"), manifest)
     except InputError as error:
-        raise InputError(f"{source}: {prefix}{BASE}: {error}") from error
+        raise error.at(f"{prefix}{BASE}", file=source) from error
     return changed(base, {name: settings[name] for name in settings if name != BASE}, source=source, prefix=prefix)
 
 
@@ -49,33 +49,36 @@ def changed(recipe: Recipe, content: Mapping[str, Any], *, source: str, prefix: 
         onepeak.errors.InputError: my.toml: Unknown setting 'epoch'. Did you mean 'epochs'? ...
         my.toml: lr: `lr` must be a finite number > 0, got -1.0.
     """
-    problems: list[str] = []
+    problems: list[InputError] = []
     result: Recipe = replaced(recipe, content, prefix, problems)
     if problems:
-        raise InputError("\n".join(f"{source}: {problem}" for problem in problems))
+        raise together(problems).at(file=source)
     return result
 
 
-def replaced(record: Any, content: Mapping[str, Any], prefix: str, problems: list[str]) -> Any:
+def replaced(record: Any, content: Mapping[str, Any], prefix: str, problems: list[InputError]) -> Any:
     """Returns a frozen record with some of its values replaced; adds what is wrong with them to `problems`."""
     names = setting_names(record)
     values: dict[str, Any] = {}
     for name, value in content.items():
         before = getattr(record, name, None)
         if name not in names:
-            problems.append(str(unknown_name("setting", prefix + name, [prefix + known for known in names])))
+            problems.append(unknown_name("setting", prefix + name, [prefix + known for known in names]))
         elif not is_dataclass(before):
             values[name] = tuple(value) if isinstance(value, list) else value
         elif isinstance(value, Mapping):
             values[name] = replaced(before, value, f"{prefix}{name}.", problems)
         else:
-            problems.append(f"{prefix}{name}: must be a table of settings, got {value!r}.")
+            problems.append(InputError(f"must be a table of settings, got {value!r}.", key=prefix + name))
     try:
         return replace(record, **values)  # all at once, because some settings are only valid together
     except (InputError, TypeError) as error:
-        wrong = [(name, problem) for name in values if (problem := _problem(record, name, values[name]))]
-        together = f"{prefix.rstrip('.')}: {error}" if prefix else str(error)
-        problems += [f"{prefix}{name}: {problem}" for name, problem in wrong] or [together]
+        wrong = [
+            problem.at(prefix + name)
+            for name in values
+            if (problem := _problem(record, name, values[name])) is not None
+        ]
+        problems += wrong or [_input_error(error).at(prefix.rstrip("."))]
         return record
 
 
@@ -84,13 +87,17 @@ def setting_names(record: Any) -> list[str]:
     return [each.name for each in fields(record) if each.metadata != NOT_A_SETTING]
 
 
-def _problem(record: Any, name: str, value: Any) -> str | None:
+def _problem(record: Any, name: str, value: Any) -> InputError | None:
     """Returns what is wrong with one setting by itself."""
     try:
         replace(record, **{name: value})
     except (InputError, TypeError) as error:
-        return str(error)
+        return _input_error(error)
     return None
+
+
+def _input_error(error: InputError | TypeError) -> InputError:
+    return error if isinstance(error, InputError) else InputError(str(error))
 
 
 _USED_BY = {
@@ -105,8 +112,8 @@ _USED_BY = {
 
 def without_effect(
     given: Mapping[str, Any], recipes: Sequence[Recipe], manifest: Manifest, *, backbone: str | None = None
-) -> Iterator[tuple[str, str]]:
-    """Yields the key of every given setting that has no effect, and a message.
+) -> Iterator[InputError]:
+    """Yields an error for every given setting that has no effect, with its key.
 
     Only what was given counts: a recipe has a momentum even if its optimiser has none.
 
@@ -119,29 +126,35 @@ def without_effect(
 
     Example:
         >>> from onepeak.data.datasets.biopsies import biopsies
-        >>> list(without_effect({"momentum": 0.5}, [Recipe()], biopsies(8)))
-        [('momentum', "`momentum` does nothing with optimizer='adamw', got 0.5: leave it out or use optimizer='sgd'.")]
+        >>> [print(problem) for problem in without_effect({"momentum": 0.5}, [Recipe()], biopsies(8))]
+        momentum: `momentum` does nothing with optimizer='adamw', got 0.5: leave it out or use optimizer='sgd'.
+        [None]
     """
     if not recipes:
         for name, value in given.items():
-            yield name, f"`{name}` does nothing where every method has its own, got {value!r}: leave it out."
+            yield _useless(name, "where every method has its own", value)
         return
     for name, (choice, used_by) in _USED_BY.items():
         values = dict.fromkeys(getattr(recipe, choice) for recipe in recipes)
         if name in given and not any(value in used_by for value in values):
             chosen = " and ".join(f"{choice}={value!r}" for value in values)
             instead = " or ".join(f"{choice}={value!r}" for value in used_by)
-            yield name, f"`{name}` does nothing with {chosen}, got {given[name]!r}: leave it out or use {instead}."
+            yield _useless(name, f"with {chosen}", given[name], instead=f" or use {instead}")
     yield from _without_effect_on(manifest, given, backbone)
 
 
-def _without_effect_on(manifest: Manifest, given: Mapping[str, Any], backbone: str | None) -> Iterator[tuple[str, str]]:
+def _without_effect_on(manifest: Manifest, given: Mapping[str, Any], backbone: str | None) -> Iterator[InputError]:
     if given.get("bits") is not None and not isinstance(manifest.items, ImageFiles):
-        yield "bits", f"`bits` does nothing for data other than image files, got {given['bits']!r}: leave it out."
+        yield _useless("bits", "for data other than image files", given["bits"])
     if not isinstance(manifest.items, FeatureRows):
         return
     for part in ("resize", "augment"):
         for name, value in given.get(part, {}).items():
-            yield f"{part}.{name}", f"`{name}` does nothing for a table, got {value!r}: leave it out."
+            yield _useless(name, "for a table", value).at(f"{part}.{name}")
     if given.get("sync_batch_norm") and backbone in (None, "mlp"):
-        yield "sync_batch_norm", "`sync_batch_norm` does nothing with backbone='mlp', got True: leave it out."
+        yield _useless("sync_batch_norm", "with backbone='mlp'", True)
+
+
+def _useless(name: str, why: str, value: object, *, instead: str = "") -> InputError:
+    message = f"`{name}` does nothing {why}, got {value!r}: leave it out{instead}."
+    return InputError(message, argument=name, key=name)

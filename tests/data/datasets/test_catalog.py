@@ -29,9 +29,7 @@ def test_every_record_says_how_to_obtain_the_set_and_is_either_read_or_made(reco
 def test_a_set_on_disk_without_a_root_says_how_to_obtain_it(record):
     with pytest.raises(InputError) as caught:
         record.open()
-    assert f"The data set {record.name} needs `root` (--root), the folder that holds {record.layout}" in str(
-        caught.value
-    )
+    assert f"The data set {record.name} needs `root`, the folder that holds {record.layout}" in str(caught.value)
     assert record.obtain in str(caught.value)
 
 
@@ -48,9 +46,7 @@ def test_the_record_describes_the_set_that_is_drawn():
 
 @pytest.mark.bad_input
 def test_a_root_has_no_use_for_what_is_generated(tmp_path):
-    with pytest.raises(
-        InputError, match=r"`root` \(--root\) has no use for biopsies, which is generated: leave it out"
-    ):
+    with pytest.raises(InputError, match=r"`root` has no use for biopsies, which is generated: leave it out"):
         BIOPSIES.open(tmp_path)
 
 

@@ -41,26 +41,26 @@ def test_columns_to_drop_are_not_read_whatever_they_hold():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"drop": ["sit"]}, r"Unknown column 'sit'\. Did you mean 'site'\? .* `drop` \(--drop\) must name"),
-        ({"drop": ["label"]}, r"^`drop` \(--drop\) must name .* features, got 'label', the column of labels\."),
+        ({"drop": ["sit"]}, r"Unknown column 'sit'\. Did you mean 'site'\? .* `drop` must name"),
+        ({"drop": ["label"]}, r"^`drop` must name .* features, got 'label', the column of labels\."),
         ({"drop": ["scan"], "group": "scan"}, "must name .* features, got 'scan', the column of groups"),
-        ({"drop": ["site"], "path": "scan"}, r"`drop` \(--drop\) has no use for a list of images"),
+        ({"drop": ["site"], "path": "scan"}, r"`drop` has no use for a list of images"),
         ({"drop": ["site"], "category": ["site"]}, "`category` .* got 'site', which `drop` leaves out"),
         (
             {"drop": ["site"], "like": FeatureRows(columns=("site",), values=np.empty((0, 1)))},
-            "`drop` .* has no use for rows that are read with `like`",
+            "`drop` has no use for rows that are read with `like`",
         ),
         ({"category": ["sit"]}, r"Unknown column 'sit'\. Did you mean 'site'\? .* must name columns that are features"),
         (
             {"category": ["label"]},
-            r"^`category` \(--category\) must name .* features, got 'label', the column of labels\.",
+            r"^`category` must name .* features, got 'label', the column of labels\.",
         ),
         ({"category": ["scan"], "group": "scan"}, "must name .* features, got 'scan', the column of groups"),
         ({"category": "site"}, r"`category` must be a list of columns, got the text 'site': write \['site'\]"),
-        ({"category": ["site"], "path": "scan"}, r"`category` \(--category\) has no use for a list of images"),
+        ({"category": ["site"], "path": "scan"}, r"`category` has no use for a list of images"),
         (
             {"category": ["site"], "like": FeatureRows(columns=("site",), values=np.empty((0, 1)))},
-            "`category` .* has no use for rows that are read with `like`",
+            "`category` has no use for rows that are read with `like`",
         ),
     ],
 )

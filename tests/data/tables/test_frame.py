@@ -110,14 +110,14 @@ def test_formatted_numbers_stop_as_those_of_a_csv_do_unless_they_are_said_to_be_
         (
             pd.DataFrame({"a": [1], "Label": [1]}),
             {},
-            r"must be named with `label` \(--label COLUMN\), because none is called 'label': a, Label\.",
+            r"must be named with `label`, because none is called 'label': a, Label\.",
         ),
         (
             pd.DataFrame({"a": [1], "grade": [1]}),
             {"label": "grad"},
-            r"Unknown column 'grad'. Did you mean 'grade'\? Known: a, grade. Name the column with `label` \(--label\)",
+            r"Unknown column 'grad'. Did you mean 'grade'\? Known: a, grade. Name the column with `label`",
         ),
-        (pd.DataFrame({"a": [1], "label": [1]}), {"group": "g"}, r"Unknown column 'g'.* with `group` \(--group\)"),
+        (pd.DataFrame({"a": [1], "label": [1]}), {"group": "g"}, r"Unknown column 'g'.* with `group`"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, "must have different names, got a more than once"),
         (pd.DataFrame([[1, 2]]), {}, r"must be text: use frame.columns = frame.columns.astype\(str\)"),
         (

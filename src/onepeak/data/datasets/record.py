@@ -47,12 +47,15 @@ class Dataset:
         """
         if self.generate is not None:
             if root is not None:
-                raise InputError(f"`root` (--root) has no use for {self.name}, which is generated: leave it out.")
+                raise InputError(
+                    f"`root` has no use for {self.name}, which is generated: leave it out.", argument="root"
+                )
             return self.generate()
         if self.read is None or root is None:
             raise InputError(
-                f"The data set {self.name} needs `root` (--root), the folder that holds {self.layout}. {self.obtain} "
+                f"The data set {self.name} needs `root`, the folder that holds {self.layout}. {self.obtain} "
                 f"A folder of your own called {self.name} is ./{self.name}.",
+                argument="root",
                 page="paper",
             )
         manifest = self.read(expanded(root))

@@ -57,7 +57,7 @@ def columns_of(
         _find(frame, "path", path)
         read_as = "a list of images"
     if path is not None and path in (label, group):
-        raise InputError(f"`path` (--path) must not be the column of labels or of groups, got {path!r}.")
+        raise InputError(f"`path` must not be the column of labels or of groups, got {path!r}.", argument="path")
     uses: dict[str | None, str] = {label: "the column of labels", group: "the column of groups"}
     _check_features(frame, "drop", drop, taken=uses, read_as=read_as)
     uses |= dict.fromkeys(drop, "which `drop` leaves out")
@@ -84,11 +84,12 @@ def _find(frame: Frame, argument: str, column: str) -> None:
         return
     if argument == "label" and column == LABEL:  # the default, which few tables use
         raise InputError(
-            "The column of labels must be named with `label` (--label COLUMN), because none is called 'label': "
-            f"{listed(frame.columns)}."
+            "The column of labels must be named with `label`, because none is called 'label': "
+            f"{listed(frame.columns)}.",
+            argument="label",
         )
     error = unknown_name("column", column, list(frame.columns))
-    raise InputError(f"{error} Name the column with `{argument}` (--{argument}).")
+    raise InputError(str(error), argument=argument, fix=f"Name the column with `{argument}`.")
 
 
 def _check_features(
@@ -98,14 +99,14 @@ def _check_features(
     if isinstance(names, str):
         raise InputError(f"`{argument}` must be a list of columns, got the text {names!r}: write [{names!r}].")
     if names and read_as:
-        raise InputError(f"`{argument}` (--{argument}) has no use for {read_as}: leave it out.")
-    must = f"`{argument}` (--{argument}) must name columns that are features"
+        raise InputError(f"`{argument}` has no use for {read_as}: leave it out.", argument=argument)
+    must = f"`{argument}` must name columns that are features"
     for name in names:
         if name in taken:
-            raise InputError(f"{must}, got {name!r}, {taken[name]}.")
+            raise InputError(f"{must}, got {name!r}, {taken[name]}.", argument=argument)
         if name not in frame.columns:
             others = [column for column in frame.columns if column not in taken]
-            raise InputError(f"{unknown_name('column', name, others)} {must}.")
+            raise InputError(f"{unknown_name('column', name, others)} {must}.", argument=argument)
 
 
 _LIKE_A_GROUP = re.compile(

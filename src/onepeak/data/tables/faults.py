@@ -63,9 +63,9 @@ def rows_without(
     elif of_rows and not too_many:
         end = "Or leave the rows out with skip_bad=True."
     if len(faults) == 1:
-        raise InputError(f"{faults[0]} {end}".rstrip())
+        raise InputError(str(faults[0]), fix=end)
     heading = f"{of_all if bad else 'The columns'} cannot be used as they are:"
-    raise InputError("\n  ".join([heading, *map(str, faults)]) + f"\n{end}".rstrip())
+    raise InputError("\n  ".join([heading, *map(str, faults)]) + ("\n" if end else ""), fix=end)
 
 
 def refuse_lost(lost: Iterable[str], notes: Sequence[str]) -> None:

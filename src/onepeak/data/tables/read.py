@@ -65,10 +65,12 @@ def read_table(
     """
     suffix = path.suffix.lower()
     if decimal not in (None, ","):
-        raise InputError(f"`decimal` (--decimal) must be ',' or left out, got {decimal!r}: a point is always decimal.")
+        raise InputError(
+            f"`decimal` must be ',' or left out, got {decimal!r}: a point is always decimal.", argument="decimal"
+        )
     if suffix in PARQUET_SUFFIXES:
         if decimal is not None:
-            raise InputError("`decimal` (--decimal) has no use for a parquet file: leave it out.")
+            raise InputError("`decimal` has no use for a parquet file: leave it out.", argument="decimal")
         return Table(frame=_read_parquet(path))
     if suffix not in CSV_SUFFIXES:
         known = ", ".join((*CSV_SUFFIXES, *PARQUET_SUFFIXES))
