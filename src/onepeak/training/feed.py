@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from onepeak.data.images.augment import Augment, draw_changes, shuffled
-from onepeak.data.images.batches import crop_table, evaluation_batches, gather, normalise, train_batch
+from onepeak.data.images.batches import crop_table, evaluation_batches, gather, train_batch
 from onepeak.data.images.store.images import ImageStore
+from onepeak.networks.inputs import normalise
 
 Indices = npt.NDArray[np.int64]
 
