@@ -107,8 +107,7 @@ def preset(name: str, manifest: Manifest) -> Recipe:
         return PAPER_BY_SET.get(manifest.name, PAPER)
     match manifest.items:
         case FeatureRows():
-            recipe = TABLE if len(manifest) < MANY_ROWS else LARGE_TABLE
-            return replace(recipe, batch_size=rows_per_step(len(manifest)))
+            return table_recipe(len(manifest))
         case ImageArrays(pixels=pixels) if max(pixels.shape[1:3]) <= LARGEST_SMALL:
             return _for_few(SMALL_IMAGES, len(manifest))
         case ImageFiles() as files if (side := _one_small_side(files)) is not None:
@@ -116,6 +115,16 @@ def preset(name: str, manifest: Manifest) -> Recipe:
             return _for_few(replace(SMALL_FILES, resize=Resize(short_side=side)), len(manifest))
         case _:
             return _for_few(IMAGES, len(manifest))
+
+
+def table_recipe(num_rows: int) -> Recipe:
+    """Returns the recipe for a table, of `onepeak train` and of `OrdinalClassifier`.
+
+    On inner splits of four real tables it has the error of a learning rate of 0.005 with a weight decay of 0.1, the
+    estimator's before, and a better likelihood.
+    """
+    recipe = TABLE if num_rows < MANY_ROWS else LARGE_TABLE
+    return replace(recipe, batch_size=rows_per_step(num_rows))
 
 
 def rows_per_step(num_rows: int) -> int:
