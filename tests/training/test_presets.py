@@ -4,6 +4,7 @@ import pytest
 from PIL import Image
 
 from onepeak.data.images.augment import Augment
+from onepeak.data.images.decode import decode_image, size_of_file
 from onepeak.data.images.resize import Resize
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.errors import InputError
@@ -19,8 +20,7 @@ from onepeak.training.presets import (
     preset,
     rows_per_step,
 )
-from onepeak.training.run import train_run
-from onepeak.training.run_settings import RunSettings
+from onepeak.training.run import RunSettings, train_run
 from training.planted import planted_images, planted_table, split_of
 
 JITTER = (0.5, 0.5, 0.5, 0.05)
@@ -124,6 +124,18 @@ def test_files_of_one_small_size_stay_as_they_are_and_later_ones_become_like_the
     assert recipe.augment.crop == crop
     assert recipe.resize == Resize(short_side=short_side)
     assert not recipe.augment.vertical_flip
+
+
+@pytest.mark.parametrize("suffix", ["png", "jpg", "tif", "webp"])
+@pytest.mark.parametrize("orientation", [None, 3, 6])
+def test_the_size_in_a_header_is_that_of_the_upright_image(tmp_path, suffix, orientation):
+    exif, path = Image.Exif(), tmp_path / f"image.{suffix}"
+    if orientation is not None:
+        exif[274] = orientation
+    Image.new("RGB", (40, 20)).save(path, exif=exif)
+    assert size_of_file(path) == decode_image(path.read_bytes()).size == ((20, 40) if orientation == 6 else (40, 20))
+    path.write_bytes(path.read_bytes()[:10])
+    assert size_of_file(path) is None
 
 
 @pytest.mark.parametrize(

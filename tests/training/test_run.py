@@ -25,8 +25,7 @@ from onepeak.training.image_range import ImageRange
 from onepeak.training.loop import DivergedError
 from onepeak.training.model_files import load_description, load_network
 from onepeak.training.prepare import Prepared, prepare
-from onepeak.training.run import make_network, train_run
-from onepeak.training.run_settings import RunSettings
+from onepeak.training.run import RunSettings, fingerprint, make_network, train_run
 from run_folders import RUN_FILES
 from trained_models import image_run
 from training.planted import CLASSES, RECIPE, WEIGHTS, planted_images, settings_of, split_of
@@ -337,3 +336,44 @@ def test_weights_that_do_not_fit_name_what_is_missing(tmp_path, fabric):
     settings = RunSettings(method="ce", network=prepared.suits(), recipe=RECIPE, weights=tmp_path / "weights.pt")
     with pytest.raises(InputError, match=r"missing \(blocks.0.1.weight.*of another shape \(blocks.0.0.weight"):
         train_run(settings, prepared, split_of(20), tmp_path / "run", fabric=fabric)
+
+
+@pytest.mark.parametrize(
+    ("method", "data", "metric"),
+    [
+        ("ce", "fgnet", "loss"),
+        ("po", "hci", "loss"),
+        ("elb", "fgnet", "mae"),
+        ("pn", "iciar", "accuracy"),
+        ("elb", "hci", "accuracy"),
+    ],
+)
+def test_the_published_code_chooses_the_epoch_differently_for_each_method(method, data, metric):
+    settings = settings_of(method, replace(RECIPE, select="as_published"))
+    assert settings.selection(data) == metric
+    assert settings_of(method, replace(RECIPE, select="rps")).selection(data) == "rps"
+
+
+def test_whatever_decides_the_outcome_is_in_the_fingerprint(table, split, fabric, tmp_path):
+    settings = settings_of()
+    one = fingerprint(settings, table, split, fabric)
+    assert fingerprint(settings_of(), table, split_of(101), fabric) == one
+    weights = tmp_path / "weights"
+    weights.write_bytes(b"first")
+    started = replace(settings, weights=weights)
+    others = [
+        fingerprint(replace(settings, seed=1), table, split, fabric),
+        fingerprint(replace(settings, method="ce"), table, split, fabric),
+        fingerprint(replace(settings, recipe=replace(RECIPE, class_weight=WEIGHTS)), table, split, fabric),
+        fingerprint(replace(settings, recipe=replace(RECIPE, momentum=0.8)), table, split, fabric),
+        fingerprint(settings, table, replace(split, test=split.test[:-1]), fabric),
+        fingerprint(settings, Prepared(manifest=table.manifest, store=None, digests=("other",)), split, fabric),
+        fingerprint(settings, table, split, make_fabric(device="cpu", precision="bf16")),
+        fingerprint(started, table, split, fabric),
+    ]
+    moved = tmp_path / "elsewhere"
+    moved.write_bytes(b"first")  # where a file lies decides nothing
+    assert fingerprint(replace(settings, weights=moved), table, split, fabric) == others[-1]
+    weights.write_bytes(b"second")
+    others.append(fingerprint(started, table, split, fabric))
+    assert len({tuple(each.items()) for each in (one, *others)}) == 10

@@ -14,9 +14,9 @@ from onepeak.metrics.catalog import collection
 from onepeak.posterior import covers, fit_temperature, sizes, temper
 from onepeak.posterior.calibrate import best_without_bound
 from onepeak.posterior.conformal import (
+    ContiguousSets,
     conformal_rank,
     coverage_range,
-    intervals_within,
     samples_needed,
     scores_at,
     smallest_alpha,
@@ -84,7 +84,9 @@ class Calibration:
             predicted: The predicted labels.
             alpha: The share of samples whose true label may lie outside.
         """
-        return widened(intervals_within(self.temper(log_probs), self.threshold(alpha)), predicted)
+        sets = ContiguousSets(alpha)
+        sets.thresholds = torch.full((log_probs.shape[-1],), self.threshold(alpha), dtype=torch.float64)
+        return widened(sets.predict(self.temper(log_probs)), predicted)
 
 
 def calibration_of(valid: Predictions) -> Calibration:

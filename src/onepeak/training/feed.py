@@ -114,6 +114,20 @@ def on_device(indices: Indices, device: torch.device) -> Tensor:
     return torch.tensor(indices, device=device)
 
 
+def batch_slices(num_samples: int, batch_size: int, *, num_processes: int = 1) -> list[slice]:
+    """Returns where the batches of an epoch begin and end.
+
+    Batch norm needs two samples per process: a last batch that is too short is left out, a full or only one never is.
+
+    Example:
+        >>> batch_slices(9, 4), batch_slices(1, 4)
+        ([slice(0, 4, None), slice(4, 8, None)], [slice(0, 1, None)])
+    """
+    fewest = min(2 * num_processes, batch_size)
+    starts = (start for start in range(0, num_samples, batch_size) if start == 0 or num_samples - start >= fewest)
+    return [slice(start, min(start + batch_size, num_samples)) for start in starts]
+
+
 def epoch_order(indices: Indices, labels: Indices, *, seed: int, epoch: int, balanced: bool) -> Indices:
     """Returns the samples of an epoch in order, which depends only on the seed and the epoch.
 

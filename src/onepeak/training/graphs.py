@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from onepeak._core.compat import loss_scaler_of
 from onepeak.methods.method import Method
 from onepeak.networks.network import Network
 from onepeak.training.feed import Feed, Indices, on_device
@@ -195,7 +196,7 @@ def can_be_recorded(method: Method, recipe: Recipe, *, fabric: "Fabric") -> bool
     return (
         graphs_are_on(fabric.device)
         and fabric.world_size == 1
-        and getattr(fabric._precision, "scaler", None) is None
+        and loss_scaler_of(fabric) is None
         and recipe.clip_norm is None
         and asks_for_no_number(method)
     )
