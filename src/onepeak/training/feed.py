@@ -39,13 +39,7 @@ class Feed(ABC):
 
 @final
 class ImageFeed(Feed):
-    """Images of a store: random crops for training, whole images for evaluation.
-
-    Args:
-        store: The images; copied to the device if they fit there.
-        augment: Augmentation of the training images.
-        device: Device of the batches.
-    """
+    """Images of a store: random crops for training, whole images for evaluation."""
 
     def __init__(self, store: ImageStore, augment: Augment, device: torch.device) -> None:
         self.store = store.to(device) if device.type != "cpu" and store.fits(device) else store
@@ -81,12 +75,7 @@ class ImageFeed(Feed):
 
 @final
 class RowFeed(Feed):
-    """Encoded rows of a table.
-
-    Args:
-        rows: Samples x features, finite.
-        device: Device of the batches; the table is kept there.
-    """
+    """Encoded rows of a table."""
 
     def __init__(self, rows: npt.NDArray[np.float32], device: torch.device) -> None:
         self.rows = torch.from_numpy(rows).to(device)

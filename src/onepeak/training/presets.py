@@ -124,14 +124,7 @@ def preset(name: str, manifest: Manifest) -> Recipe:
 
 
 def recipe_for(manifest: Manifest, settings: Mapping[str, Any], *, source: str, prefix: str = "") -> Recipe:
-    """Returns the recipe for some data: the preset that the settings name ("auto" by default), changed by the others.
-
-    Args:
-        manifest: The data.
-        settings: Settings by name.
-        source: Where they come from, for messages.
-        prefix: Prefix of the keys, for messages.
-    """
+    """Returns the preset that the settings name ("auto" by default), changed by the other settings."""
     try:
         base = preset(settings.get(BASE, "auto"), manifest)
     except InputError as error:

@@ -122,12 +122,6 @@ SETTING_NAMES = tuple(each.name for each in fields(Recipe) if each.name not in (
 def changed(recipe: Recipe, content: Mapping[str, Any], *, source: str, prefix: str = "") -> Recipe:
     """Returns a recipe with some settings replaced.
 
-    Args:
-        recipe: The recipe to start from.
-        content: Settings by name; `resize` and `augment` are tables of settings.
-        source: Where they come from, for messages.
-        prefix: Prefix of the keys, for messages.
-
     Example:
         >>> changed(Recipe(), {"epoch": 3, "lr": -1.0}, source="my.toml")
         Traceback (most recent call last):
@@ -240,11 +234,6 @@ def class_weights(
     "balanced" is defined as in scikit-learn: every class that occurs has the same total weight, and the mean weight of
     a sample is 1. A class that does not occur, which only a validation loss can meet, gets the weight of the rarest
     class that does.
-
-    Args:
-        wanted: "balanced", one number per class, or None.
-        labels: Labels of the training samples.
-        num_classes: Number of classes.
 
     Example:
         >>> class_weights("balanced", np.array([0, 0, 0, 1]), 3)

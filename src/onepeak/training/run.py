@@ -124,9 +124,6 @@ def train_run(
         notes: Further entries of `result.json`.
         checkpoint_seconds: Shortest time between two checkpoints; see `Loop.run`.
         alone: Whether no other run is trained in this process at the same time; see `onepeak.training.pack`.
-
-    Returns:
-        The content of `result.json`.
     """
     split.check_within(len(prepared.manifest))
     folder.mkdir(parents=True, exist_ok=True)

@@ -144,14 +144,7 @@ _OUTPUTS = {
 def metadata(
     model: Model, posterior_options: PosteriorOptions, outputs: tuple[str, ...], *, size: tuple[int, int] | None = None
 ) -> dict[str, str]:
-    """Returns the file's `metadata_props`.
-
-    Args:
-        model: The exported model.
-        posterior_options: How its posteriors are read.
-        outputs: The names of the file's outputs.
-        size: Height and width of the images, if the file takes only one size.
-    """
+    """Returns the file's `metadata_props`."""
     about = model.description
     calibration = about.calibration
     entries = {
@@ -233,11 +226,7 @@ _NEAR_TIES = 1
 
 
 def open_session(content: bytes) -> Any:
-    """Opens the file in onnxruntime, on the CPU.
-
-    Raises:
-        ExportError: The installed onnxruntime does not support the file.
-    """
+    """Opens the file in onnxruntime, on the CPU."""
     onnxruntime = require("onnxruntime", extra="export", purpose="Checking an ONNX file")
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # errors only
@@ -250,17 +239,7 @@ def open_session(content: bytes) -> Any:
 def check_same_answers(
     session: Any, model: Model, posterior_options: PosteriorOptions, *, size: tuple[int, int] | None = None
 ) -> None:
-    """Compares file and model on random images or rows.
-
-    Args:
-        session: The file in onnxruntime.
-        model: The exported model, on the CPU.
-        posterior_options: How its posteriors are read.
-        size: Height and width of the images, if the file takes only one size.
-
-    Raises:
-        ExportError: The file does not run, or its outputs are not the model's.
-    """
+    """Compares file and model on random images or rows."""
     wrong = {"label": 0, "interval": 0}
     for inputs, expected in _questions(model, posterior_options, size):
         answers = _run(session, inputs)

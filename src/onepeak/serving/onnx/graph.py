@@ -102,15 +102,7 @@ def row_dtype(encoder: TableEncoder) -> torch.dtype:
 
 
 def onnx_bytes(served: ServedNetwork, properties: dict[str, str]) -> bytes:
-    """Translates a network for batches and images of any size, or for the fixed size of `served`.
-
-    Args:
-        served: The complete network, on the CPU.
-        properties: The file's metadata.
-
-    Raises:
-        ExportError: A part of the network has no ONNX translation.
-    """
+    """Translates a network for batches and images of any size, or for the fixed size of `served`."""
     onnx = require("onnx", extra="export", purpose="An ONNX file")
     require("onnxscript", extra="export", purpose="An ONNX file")
     try:
@@ -255,14 +247,6 @@ def searchsorted(
     sorter: Tensor | None = None,
 ) -> Tensor:
     """Returns where values would be inserted in sorted rows, by counting the smaller entries in O(row x values).
-
-    Args:
-        rows: Ascending along their last axis.
-        values: Values to locate in the row at the same position.
-        out_int32: Whether to return int32.
-        right: Whether to insert after equal entries.
-        side: "left" or "right", instead of `right`.
-        sorter: Not supported.
 
     Example:
         >>> searchsorted(torch.tensor([1.0, 2.0, 2.0]), torch.tensor([2.0, 0.0]), right=True)
