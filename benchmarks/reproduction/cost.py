@@ -14,7 +14,7 @@ from onepeak.data.splits.protocols import find_protocol
 from onepeak.experiment.grid import Work, work_of
 from onepeak.experiment.plan_file import read_plan
 from onepeak.experiment.prepared import recipe_of
-from onepeak.training.recipe_file import recipe_for
+from onepeak.training.presets import recipe_for
 from reproduction.epochs import LATE
 from reproduction.runs import WANTED, of_the_paper, steps
 from reproduction.text import table

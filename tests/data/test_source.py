@@ -67,9 +67,7 @@ def test_a_folder_called_like_a_known_set_is_opened_by_its_path(plant, monkeypat
     assert (DataSource("./hci").open().num_classes, DataSource(root / "hci").open().name) == (2, "own-hci")
     monkeypatch.setenv("HOME", str(root))
     assert len(DataSource("~/hci").open()) == 2
-    with pytest.raises(
-        InputError, match=r"The data set hci needs `root`.* A folder of your own called hci is ./hci\."
-    ):
+    with pytest.raises(InputError, match=r"The data set hci needs `root`.* A folder of your own called hci is ./hci\."):
         DataSource("hci").open()
 
 

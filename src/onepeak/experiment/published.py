@@ -11,7 +11,7 @@ from onepeak.data.splits.catalog import PROTOCOLS
 from onepeak.experiment.plan import PAPER_METHODS
 from onepeak.methods.catalog import METHODS
 from onepeak.training.presets import PAPER_BY_SET
-from onepeak.training.run_settings import published_selection
+from onepeak.training.run import published_selection
 
 PublishedMetric: TypeAlias = Literal["mae", "soi_predicted"]
 Figures: TypeAlias = tuple[float, float, float, float]

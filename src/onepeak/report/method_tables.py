@@ -1,4 +1,4 @@
-"""Tables for readers: one row per method, one column per metric; in Markdown, and in LaTeX with the package booktabs."""
+"""Tables for readers: one row per method, one column per metric; in Markdown, and in LaTeX with booktabs."""
 
 import math
 from collections.abc import Iterable, Sequence

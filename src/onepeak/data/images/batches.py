@@ -31,7 +31,7 @@ def train_batch(
     order, the number of workers or the device.
 
     Returns:
-        uint8, batch x 3 x crop x crop, channels last in memory; see `normalise`.
+        uint8, batch x 3 x crop x crop, channels last in memory; see `onepeak.networks.inputs.normalise`.
     """
     check_integer("seed", seed, minimum=0)
     check_integer("epoch", epoch, minimum=0)
@@ -69,21 +69,6 @@ def evaluation_batches(
             batch = group[start : start + batch_size]
             changes = draw_changes(whole, store.kept[positions[batch]], sizes[batch], seed=0, epoch=0)
             yield torch.from_numpy(batch), _moved(cut(store, positions[batch], changes), device)
-
-
-def normalise(batch: Tensor) -> Tensor:
-    """Maps 0 to 255 linearly to -1 to 1, as the paper does for all data sets.
-
-    Example:
-        >>> normalise(torch.tensor([0, 255], dtype=torch.uint8).repeat(1, 3, 1, 1)).flatten()[:2]
-        tensor([-1.,  1.])
-    """
-    if batch.dtype != torch.uint8 or batch.ndim != 4 or batch.shape[1] != 3:
-        raise InputError(
-            "`batch` must be uint8 of shape (batch, 3, height, width), "
-            f"got {batch.dtype} of shape {tuple(batch.shape)}."
-        )
-    return batch.float().mul_(1 / 127.5).sub_(1)
 
 
 def _checked(store: ImageStore, indices: Positions) -> npt.NDArray[np.int64]:
