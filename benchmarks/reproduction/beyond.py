@@ -139,7 +139,7 @@ def beyond_image(runs: pd.DataFrame) -> Figure:
         named = [is_known(name) or not _beaten(place, places) for name, place in zip(points.index, places, strict=True)]
         known = dict(zip(points.index[named], map(tuple, places[named].tolist()), strict=True))
         axes.set_xlim(axes.get_xlim())
-        name_beside(axes, known, points["colour"].to_dict())
+        name_beside(axes, known, {str(name): colour for name, colour in points["colour"].items()})
     return figure
 
 
