@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from onepeak._core.wording import counted, duration
-from onepeak.data.datasets.catalog import DATASETS
+from onepeak.data.datasets import DATASETS
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.splits import make_splits
 from onepeak.data.splits.protocols import find_protocol

@@ -147,7 +147,7 @@ def test_only_a_field_that_says_so_is_no_setting():
     problems = []
     assert setting_names(Planned()) == ["epochs", "note"]
     assert replaced(Planned(), {"epochs": 2, "note": "mine", "file": "other"}, "", problems) == Planned(2, "mine")
-    assert problems == ["Unknown setting 'file'. Known: epochs, note."]
+    assert list(map(str, problems)) == ["Unknown setting 'file'. Known: epochs, note."]
 
 
 @pytest.mark.bad_input
@@ -200,7 +200,7 @@ SGD, STEP, CONSTANT = Recipe(optimizer="sgd"), Recipe(schedule="step"), Recipe(s
 
 
 def found(given, *recipes, data=None, **more):
-    return dict(without_effect(given, recipes, data or planted_images(4), **more))
+    return {each.key: each.message for each in without_effect(given, recipes, data or planted_images(4), **more)}
 
 
 @pytest.mark.bad_input

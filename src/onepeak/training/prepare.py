@@ -117,6 +117,8 @@ def prepare(
         )
     kept = manifest if len(store) == len(manifest) else manifest.take(store.kept)
     files = kept.items
+    if isinstance(files, ImageFiles):
+        kept = replace(kept, items=replace(files, digests=store.digests))
     paths = [files.root / path for path in files.paths] if isinstance(files, ImageFiles) else []
     doubts = depth_notes(paths, recipe.bits)
     prepared = Prepared(manifest=kept, store=store, digests=store.digests, doubts=doubts)

@@ -128,7 +128,7 @@ def recipe_for(manifest: Manifest, settings: Mapping[str, Any], *, source: str, 
     try:
         base = preset(settings.get(BASE, "auto"), manifest)
     except InputError as error:
-        raise InputError(f"{source}: {prefix}{BASE}: {error}") from error
+        raise error.at(f"{prefix}{BASE}", file=source) from error
     return changed(base, {name: settings[name] for name in settings if name != BASE}, source=source, prefix=prefix)
 
 

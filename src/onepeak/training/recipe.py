@@ -13,7 +13,7 @@ from onepeak._core.registry import unknown_name
 from onepeak.data.images.augment import Augment
 from onepeak.data.images.resize import Resize
 from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
-from onepeak.errors import InputError
+from onepeak.errors import InputError, together
 from onepeak.metrics.catalog import METRICS
 
 NOT_A_SETTING = MappingProxyType({"setting": False})
@@ -94,9 +94,11 @@ class Recipe:
         if self.patience is not None:
             check_integer("patience", self.patience, minimum=1)
         if self.select == "last" and self.patience is not None:
-            raise InputError("`patience` must be left out if `select` is 'last': it waits for a better epoch.")
+            raise InputError(
+                "`patience` must be left out if `select` is 'last': it waits for a better epoch.", argument="patience"
+            )
         if self.bits is not None and check_integer("bits", self.bits, minimum=8) > 16:
-            raise InputError(f"`bits` must be an integer from 8 to 16, got {self.bits}.")
+            raise InputError(f"`bits` must be an integer from 8 to 16, got {self.bits}.", argument="bits")
         self._check_class_weight()
         for name in ("nesterov", "balanced", "sync_batch_norm"):
             if not isinstance(getattr(self, name), bool):
@@ -110,9 +112,15 @@ class Recipe:
             for weight in self.class_weight:
                 check_number("class_weight", weight, above=0)
         elif self.class_weight not in (None, "balanced"):
-            raise InputError(f"`class_weight` must be 'balanced' or one number per class, got {self.class_weight!r}.")
+            raise InputError(
+                f"`class_weight` must be 'balanced' or one number per class, got {self.class_weight!r}.",
+                argument="class_weight",
+            )
         if self.class_weight == "balanced" and self.balanced is True:
-            raise InputError("`class_weight` must not be 'balanced' if `balanced` is true: use one of the two.")
+            raise InputError(
+                "`class_weight` must not be 'balanced' if `balanced` is true: use one of the two.",
+                argument="class_weight",
+            )
 
 
 SETTING_NAMES = tuple(each.name for each in fields(Recipe) if each.name not in ("resize", "augment"))
@@ -128,33 +136,36 @@ def changed(recipe: Recipe, content: Mapping[str, Any], *, source: str, prefix: 
         onepeak.errors.InputError: my.toml: Unknown setting 'epoch'. Did you mean 'epochs'? ...
         my.toml: lr: `lr` must be a finite number > 0, got -1.0.
     """
-    problems: list[str] = []
+    problems: list[InputError] = []
     result: Recipe = replaced(recipe, content, prefix, problems)
     if problems:
-        raise InputError("\n".join(f"{source}: {problem}" for problem in problems))
+        raise together(problems).at(file=source)
     return result
 
 
-def replaced(record: Any, content: Mapping[str, Any], prefix: str, problems: list[str]) -> Any:
+def replaced(record: Any, content: Mapping[str, Any], prefix: str, problems: list[InputError]) -> Any:
     """Returns a frozen record with some of its values replaced; adds what is wrong with them to `problems`."""
     names = setting_names(record)
     values: dict[str, Any] = {}
     for name, value in content.items():
         before = getattr(record, name, None)
         if name not in names:
-            problems.append(str(unknown_name("setting", prefix + name, [prefix + known for known in names])))
+            problems.append(unknown_name("setting", prefix + name, [prefix + known for known in names]))
         elif not is_dataclass(before):
             values[name] = tuple(value) if isinstance(value, list) else value
         elif isinstance(value, Mapping):
             values[name] = replaced(before, value, f"{prefix}{name}.", problems)
         else:
-            problems.append(f"{prefix}{name}: must be a table of settings, got {value!r}.")
+            problems.append(InputError(f"must be a table of settings, got {value!r}.", key=prefix + name))
     try:
         return replace(record, **values)  # all at once, because some settings are only valid together
     except (InputError, TypeError) as error:
-        wrong = [(name, problem) for name in values if (problem := _problem(record, name, values[name]))]
-        together = f"{prefix.rstrip('.')}: {error}" if prefix else str(error)
-        problems += [f"{prefix}{name}: {problem}" for name, problem in wrong] or [together]
+        wrong = [
+            problem.at(prefix + name)
+            for name in values
+            if (problem := _problem(record, name, values[name])) is not None
+        ]
+        problems += wrong or [_input_error(error).at(prefix.rstrip("."))]
         return record
 
 
@@ -163,13 +174,17 @@ def setting_names(record: Any) -> list[str]:
     return [each.name for each in fields(record) if each.metadata != NOT_A_SETTING]
 
 
-def _problem(record: Any, name: str, value: Any) -> str | None:
+def _problem(record: Any, name: str, value: Any) -> InputError | None:
     """Returns what is wrong with one setting by itself."""
     try:
         replace(record, **{name: value})
     except (InputError, TypeError) as error:
-        return str(error)
+        return _input_error(error)
     return None
+
+
+def _input_error(error: InputError | TypeError) -> InputError:
+    return error if isinstance(error, InputError) else InputError(str(error))
 
 
 _USED_BY = {
@@ -184,8 +199,8 @@ _USED_BY = {
 
 def without_effect(
     given: Mapping[str, Any], recipes: Sequence[Recipe], manifest: Manifest, *, backbone: str | None = None
-) -> Iterator[tuple[str, str]]:
-    """Yields the key of every given setting that has no effect, and a message.
+) -> Iterator[InputError]:
+    """Yields an error for every given setting that has no effect, with its key.
 
     Only what was given counts: a recipe has a momentum even if its optimiser has none.
 
@@ -198,32 +213,38 @@ def without_effect(
 
     Example:
         >>> from onepeak.data.datasets.biopsies import biopsies
-        >>> list(without_effect({"momentum": 0.5}, [Recipe()], biopsies(8)))
-        [('momentum', "`momentum` does nothing with optimizer='adamw', got 0.5: leave it out or use optimizer='sgd'.")]
+        >>> [print(problem) for problem in without_effect({"momentum": 0.5}, [Recipe()], biopsies(8))]
+        momentum: `momentum` does nothing with optimizer='adamw', got 0.5: leave it out or use optimizer='sgd'.
+        [None]
     """
     if not recipes:
         for name, value in given.items():
-            yield name, f"`{name}` does nothing where every method has its own, got {value!r}: leave it out."
+            yield _useless(name, "where every method has its own", value)
         return
     for name, (choice, used_by) in _USED_BY.items():
         values = dict.fromkeys(getattr(recipe, choice) for recipe in recipes)
         if name in given and not any(value in used_by for value in values):
             chosen = " and ".join(f"{choice}={value!r}" for value in values)
             instead = " or ".join(f"{choice}={value!r}" for value in used_by)
-            yield name, f"`{name}` does nothing with {chosen}, got {given[name]!r}: leave it out or use {instead}."
+            yield _useless(name, f"with {chosen}", given[name], instead=f" or use {instead}")
     yield from _without_effect_on(manifest, given, backbone)
 
 
-def _without_effect_on(manifest: Manifest, given: Mapping[str, Any], backbone: str | None) -> Iterator[tuple[str, str]]:
+def _without_effect_on(manifest: Manifest, given: Mapping[str, Any], backbone: str | None) -> Iterator[InputError]:
     if given.get("bits") is not None and not isinstance(manifest.items, ImageFiles):
-        yield "bits", f"`bits` does nothing for data other than image files, got {given['bits']!r}: leave it out."
+        yield _useless("bits", "for data other than image files", given["bits"])
     if not isinstance(manifest.items, FeatureRows):
         return
     for part in ("resize", "augment"):
         for name, value in given.get(part, {}).items():
-            yield f"{part}.{name}", f"`{name}` does nothing for a table, got {value!r}: leave it out."
+            yield _useless(name, "for a table", value).at(f"{part}.{name}")
     if given.get("sync_batch_norm") and backbone in (None, "mlp"):
-        yield "sync_batch_norm", "`sync_batch_norm` does nothing with backbone='mlp', got True: leave it out."
+        yield _useless("sync_batch_norm", "with backbone='mlp'", True)
+
+
+def _useless(name: str, why: str, value: object, *, instead: str = "") -> InputError:
+    message = f"`{name}` does nothing {why}, got {value!r}: leave it out{instead}."
+    return InputError(message, argument=name, key=name)
 
 
 def class_weights(
@@ -248,6 +269,7 @@ def class_weights(
         return tuple(weights.tolist())
     if len(wanted) != num_classes:
         raise InputError(
-            f"`class_weight` must be 'balanced' or {num_classes} numbers, one per class, got {len(wanted)} numbers."
+            f"`class_weight` must be 'balanced' or {num_classes} numbers, one per class, got {len(wanted)} numbers.",
+            argument="class_weight",
         )
     return tuple(float(weight) for weight in wanted)

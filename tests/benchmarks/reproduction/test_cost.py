@@ -3,7 +3,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from onepeak.data.datasets.catalog import DATASETS
+from onepeak.data.datasets import DATASETS
 from onepeak.experiment.grid import Work
 from reproduction.cost import PIXELS, cost_of, counted_manifest, fgnet_cost, seconds_of
 

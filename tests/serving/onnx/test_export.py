@@ -194,11 +194,9 @@ def test_a_fixed_size_can_be_had_of_any_network(tmp_path):
 @pytest.mark.traced
 @pytest.mark.bad_input
 def test_a_size_that_is_needed_wrong_or_without_effect_is_told_before_any_work(tmp_path):
-    with pytest.raises(
-        InputError, match=r"`size` \(--size\) must be given for a network with windows such as swin_tiny"
-    ):
+    with pytest.raises(InputError, match=r"`size` must be given for a network with windows such as swin_tiny"):
         export_onnx(swin_model(), tmp_path / "model.onnx")
-    with pytest.raises(InputError, match=r"`size` \(--size\) must be left out for a model of a table"):
+    with pytest.raises(InputError, match=r"`size` must be left out for a model of a table"):
         export_onnx(table_model("ce"), tmp_path / "model.onnx", size=(64, 64))
     with pytest.raises(InputError, match="`size` must be an integer >= 1, got 0"):
         export_onnx(load(image_run().folder), tmp_path / "model.onnx", size=(64, 0))

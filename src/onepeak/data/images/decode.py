@@ -13,8 +13,23 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from onepeak.data.images.pillow import Image, ImageFile, ImageOps, UnidentifiedImageError
+from onepeak._core.imports import require
 from onepeak.errors import InputError
+
+require("PIL", extra="data", purpose="Reading images")  # a clearer error than that of the import below
+
+from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError  # noqa: E402
+
+__all__ = [  # also Pillow's `Image`, which all other files import from here
+    "MAX_PIXELS",
+    "Image",
+    "TooManyPixelsError",
+    "UnreadableImageError",
+    "decode_image",
+    "highest_of_16_bits",
+    "known_formats",
+    "upright_rgb",
+]
 
 MAX_PIXELS = 89_478_485
 """Images with more pixels are treated as decompression bombs; Pillow warns above the same number."""
@@ -110,9 +125,6 @@ def highest_of_16_bits(data: bytes) -> int | None:
 
     A TIFF that declares 12 bits does not count as 16-bit. For 16-bit colours the value is an estimate from the high
     byte.
-
-    Args:
-        data: The bytes of the file.
     """
     with _strict_pillow(MAX_PIXELS):
         try:

@@ -101,13 +101,14 @@ def export_onnx(
 
 def _check_size(model: Model, size: tuple[int, int] | None) -> None:
     if size is not None and model.reads_tables:
-        raise InputError("`size` (--size) must be left out for a model of a table, which reads no images.")
+        raise InputError("`size` must be left out for a model of a table, which reads no images.", argument="size")
     for side in size or ():
         check_integer("size", side, minimum=1)
     if size is None and any(hasattr(module, "window_size") for module in model.network.modules()):
         raise InputError(
-            f"`size` (--size) must be given for a network with windows such as {model.description.network.backbone}, "
-            "which cannot be exported for any size: give the height and width of your images, as in --size 224x224."
+            f"`size` must be given for a network with windows such as {model.description.network.backbone}, which "
+            "cannot be exported for any size: give the height and width of your images, such as 224x224.",
+            argument="size",
         )
 
 
