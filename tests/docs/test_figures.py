@@ -173,12 +173,6 @@ def test_what_is_said_of_smooth_slopes_from_3_labels_to_100_is_what_was_measured
     assert over.index.get_level_values("method").nunique() == 13
 
 
-def test_the_readme_says_how_many_printed_figures_come_out_again_as_the_page_does():
-    (told,) = re.findall(r"(\d+ of \d+) printed figures come out within two standard errors", text_of("README.md"))
-    reproduced = r"\*\*As published\.\*\* (\d+ of \d+) figures lie within two standard errors"
-    assert re.findall(reproduced, text_of("docs/reproduce.md")) == [told]
-
-
 def test_every_committed_image_is_named_by_the_script_that_makes_it():
     scripts = [*(ROOT / "docs" / "pictures").glob("*.py"), *(ROOT / "benchmarks").rglob("*.py")]
     texts = "\n".join(f"{script.stem}.png\n{script.read_text(encoding='utf-8')}" for script in scripts)

@@ -94,7 +94,7 @@ _SETTINGS: dict[tuple[str, str], dict[str, float]] = {("afad-full", "elb"): {"t"
 
 _FEWEST_EPOCHS: dict[tuple[str, str], int] = {("fgnet", ""): 200, ("afad-full", "pn"): 80, ("afad-full", "elb"): 80}
 """Where fewer epochs than in the schedule are enough: on FG-NET, validation hardly ever selects one after 200 (see
-results/fgnet), and the paper trains two methods on AFAD-Full for 80."""
+results/paper), and the paper trains two methods on AFAD-Full for 80."""
 
 _MAY_DIFFER = ("epochs", "select", "nesterov", "evaluation_batch_size")
 """Recipe settings that are checked separately, differ between the paper's text and its code, or change no result."""
