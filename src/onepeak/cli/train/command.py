@@ -11,11 +11,16 @@ from onepeak.cli import options
 def train(
     data: options.Data,
     method: Annotated[
-        str, typer.Option("--method", help="Method (see onepeak methods), such as elb, mv+elb or elb:t=2.")
-    ],
+        str, typer.Option("--method", help="Method (see onepeak methods), such as peak, elb, mv+elb or elb:t=2.")
+    ] = "peak",
     out: Annotated[
-        Path, typer.Option("--out", callback=options.at_home, help="New folder for the model and its results.")
-    ],
+        Path | None,
+        typer.Option(
+            "--out",
+            callback=options.at_home,
+            help="New folder for the model and its results (default: out/NAME-METHOD).",
+        ),
+    ] = None,
     root: options.Root = None,
     order: options.Order = None,
     label: options.Label = None,
@@ -64,7 +69,7 @@ def train(
 ) -> None:
     """Trains one model on one split and evaluates it on the test part.
 
-    Example: onepeak train biopsies --method elb --epochs 5 --out model
+    Example: onepeak train biopsies --epochs 5 --out model
     """
     from onepeak.cli.train.run import TrainRequest, train_one
     from onepeak.data.source import DataSource
@@ -86,39 +91,37 @@ def train(
         bits=bits,
     )
     from_file, source = read_recipe(recipe)
-    with options.named_as_flags(changes):
-        experiment = Experiment(
-            name=name_for(data),
-            source=DataSource(
-                data,
-                root=root,
-                order=order,
-                label=label,
-                group=group,
-                path=path,
-                category=tuple(category),
-                drop=tuple(drop),
-                decimal=decimal,
-                skip_bad=skip_bad,
-            ),
-            methods=(entry,),
-            protocol=protocol,
-            splits=split + 1,
-            seed=seed,
-            recipe=from_file | changes,
-            recipe_source=source and source.changed_by(changes),
-            network=options.network_settings(network, backbone=backbone, pooling=pooling),
-            weights=None if weights is None else str(weights),
-            precision=precision,  # type: ignore[arg-type]  # checked there
-            allow_leak=allow_leak,
-        )
+    experiment = Experiment(
+        name=name_for(data),
+        source=DataSource(
+            data,
+            root=root,
+            order=order,
+            label=label,
+            group=group,
+            path=path,
+            category=tuple(category),
+            drop=tuple(drop),
+            decimal=decimal,
+            skip_bad=skip_bad,
+        ),
+        methods=(entry,),
+        protocol=protocol,
+        splits=split + 1,
+        seed=seed,
+        recipe=from_file | changes,
+        recipe_source=source and source.changed_by(changes),
+        network=options.network_settings(network, backbone=backbone, pooling=pooling),
+        weights=None if weights is None else str(weights),
+        precision=precision,  # type: ignore[arg-type]  # checked there
+        allow_leak=allow_leak,
+    )
     train_one(
         TrainRequest(
             experiment=experiment,
-            flags=tuple(changes),
             split=split,
             fold=fold,
-            out=out,
+            out=out or Path("out", f"{experiment.name}-{entry.label}"),
             device=device,
             threads=threads,
             logger=logger,
