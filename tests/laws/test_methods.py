@@ -518,8 +518,7 @@ def test_tighten_moves_the_barrier_and_nothing_else(kind):
     if "lagrangian" in kind.name:  # its multipliers follow what was seen
         assert method.loss(outputs, batch.labels) > before
         return
-    if "elb" not in kind.name:
-        assert schedules == []
+    if "elb" not in kind.name:  # no barrier, or one of constant steepness
         assert torch.equal(method.loss(outputs, batch.labels), before)
         return
     for t in schedules:
