@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 from onepeak._core.wording import counted
 from onepeak.methods.catalog import is_known
-from onepeak.report.figures.name_positions import name_points
+from onepeak.report.figures.tradeoff import name_beside
 from onepeak.report.palette import styles
 from reproduction.differences import Tested, against
 from reproduction.records import figure, num_classes, read_runs
@@ -150,8 +150,9 @@ def beyond_image(runs: pd.DataFrame) -> Figure:
     for axes, points in panels:  # once the axes have their final limits
         places = points[["error", "peaks"]].to_numpy()
         named = [is_known(name) or not _beaten(place, places) for name, place in zip(points.index, places, strict=True)]
-        names, colours = points.index[named].tolist(), points["colour"][named].tolist()
-        name_points(figure, axes, places[named], names, colours, drawn=places)
+        known = dict(zip(points.index[named], map(tuple, places[named].tolist()), strict=True))
+        axes.set_xlim(axes.get_xlim())
+        name_beside(axes, known, points["colour"].to_dict())
     return figure
 
 

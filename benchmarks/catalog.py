@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 import onepeak
 from onepeak.experiment.results import read_results
 from onepeak.experiment.statistics import RankComparison, compare_ranks
-from onepeak.report.figures.name_positions import name_points
+from onepeak.report.figures.tradeoff import name_beside
 from onepeak.report.tables import critical_difference_diagram
 
 METRICS = {
@@ -162,8 +162,10 @@ def scatter(table: pd.DataFrame) -> Figure:
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(frameon=False, fontsize=8, loc="outside lower center", ncols=len(COLOURS))
     shown = table.sort_values(["rank mae", "soi_predicted"])
-    places = np.column_stack([shown["rank mae"], 100 - shown["soi_predicted"]])
-    name_points(figure, axes, places, list(shown.index), [COLOURS[family] for family in shown["family"]])
+    points = zip(shown["rank mae"], 100 - shown["soi_predicted"], strict=True)
+    colours = [COLOURS[family] for family in shown["family"]]
+    axes.set_xlim(axes.get_xlim())
+    name_beside(axes, dict(zip(shown.index, points, strict=True)), dict(zip(shown.index, colours, strict=True)))
     return figure
 
 

@@ -16,8 +16,7 @@ from onepeak.training.devices import make_fabric
 from onepeak.training.prepare import prepare
 from onepeak.training.presets import preset
 from onepeak.training.progress import ProgressBar
-from onepeak.training.run import train_run
-from onepeak.training.run_settings import RunSettings
+from onepeak.training.run import RunSettings, train_run
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("photos", type=Path)

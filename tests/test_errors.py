@@ -9,7 +9,7 @@ import pytest
 
 from onepeak._core.imports import require
 from onepeak.data.source import DataSource
-from onepeak.errors import InputError, MissingExtraError, OnepeakError, Page, in_documentation
+from onepeak.errors import InputError, MissingExtraError, Note, OnepeakError, Page, in_documentation, together
 from onepeak.methods.catalog import method
 from onepeak.networks.weights import read_weights
 from onepeak.training.devices import find_device
@@ -77,3 +77,27 @@ def test_a_newcomer_is_led_to_the_page_that_helps(flat, unlabelled):
 def test_a_missing_extra_leads_to_how_to_install():
     with pytest.raises(MissingExtraError, match=r"pip install 'onepeak\[report\]' \(See \"Start\" in"):
         require("a_package_nobody_has", extra="report", purpose="This report")
+
+
+def test_an_argument_is_named_as_the_surface_has_it_and_its_place_in_a_file_only_where_it_came_from_there():
+    def text(problem, typed=()):
+        return problem.worded({"lr": "--lr", "skip_bad": "--skip-bad"}, typed=typed)
+
+    error = InputError("`lr` must be above 0, got -1.", argument="lr", fix="Leave `lr` out, or give skip_bad=True.")
+    assert str(error) == "`lr` must be above 0, got -1. Leave `lr` out, or give skip_bad=True."
+    assert text(error) == "`--lr` must be above 0, got -1. Leave `--lr` out, or give --skip-bad."
+    in_file = InputError("`lr` must be above 0.", argument="lr").at("recipe.lr", file="my.toml")
+    assert text(in_file) == str(in_file) == "my.toml: recipe.lr: `lr` must be above 0."
+    assert text(in_file, typed={"lr"}) == "`--lr` must be above 0."
+    of_method = in_file.at("methods.elb.recipe.lr")
+    assert text(of_method, typed={"lr"}) == str(of_method)
+    both = together([in_file, of_method])
+    assert text(pickle.loads(pickle.dumps(both)), typed={"lr"}).splitlines() == [
+        "`--lr` must be above 0.",
+        str(of_method),
+    ]
+
+
+def test_a_note_is_its_text_with_a_code_in_another_process_too():
+    note = pickle.loads(pickle.dumps(Note("few", "only 5 samples")))
+    assert (note, str(note), note.code) == ("only 5 samples", "only 5 samples", "few")

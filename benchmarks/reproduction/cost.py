@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 
 from onepeak._core.wording import counted
-from onepeak.data.datasets.catalog import DATASETS
+from onepeak.data.datasets import DATASETS
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.splits import make_splits
 from onepeak.data.splits.protocols import find_protocol
 from onepeak.experiment.grid import Work, work_of
 from onepeak.experiment.plan_file import read_plan
 from onepeak.experiment.prepared import recipe_of
-from onepeak.training.recipe_file import recipe_for
+from onepeak.training.presets import recipe_for
 from reproduction.text import table
 
 STEPS_PER_SECOND = {

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from onepeak.data.datasets.catalog import DATASETS
+from onepeak.data.datasets import DATASETS
 from onepeak.experiment.plan import PAPER_METHODS
 from onepeak.experiment.results import read_results
 

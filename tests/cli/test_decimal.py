@@ -119,10 +119,10 @@ def test_compare_takes_it_and_its_report_opens_the_same_data(run, doubtful, tmp_
 @pytest.mark.parametrize(
     ("data", "decimal", "message"),
     [
-        ("german.csv", ".", "`decimal` (--decimal) must be ',' or left out, got '.'"),
-        ("rows.parquet", ",", "`decimal` (--decimal) has no use for a parquet file"),
-        ("list.csv", ",", "`decimal` (--decimal) has no use for a list of images"),
-        ("biopsies", ",", "`decimal` (--decimal) has no use for the data set biopsies"),
+        ("german.csv", ".", "`decimal` must be ',' or left out, got '.'"),
+        ("rows.parquet", ",", "`decimal` has no use for a parquet file"),
+        ("list.csv", ",", "`decimal` has no use for a list of images"),
+        ("biopsies", ",", "`decimal` has no use for the data set biopsies"),
     ],
 )
 def test_where_it_says_nothing_it_is_refused(german, data, decimal, message):

@@ -95,14 +95,14 @@ def test_calibrated_scores_are_in_json_and_explained_on_the_page(run, tmp_path):
         (["empty"], "`{0}/empty` must be a folder of runs, with runs/ or result.json in it, got one without either"),
         (["begun"], "`{0}/begun` must hold at least one finished run, got none: none is done."),
         (["file"], "`{0}/file` must be a folder that onepeak compare or train wrote, got no folder."),
-        (["mine", "mine"], "`out` (--out) must be given for a report of 2 folders: it names where it goes."),
-        (["mine", "--against=ec"], "Unknown row of mine for `against` (--against) 'ec'. Known: ce, elb."),
+        (["mine", "mine"], "`--out` must be given for a report of 2 folders."),
+        (["mine", "--against=ec"], "Unknown row of mine for `--against` 'ec'. Known: ce, elb."),
         (
             ["mine", "--alone=ebl"],
-            "Unknown row of mine for `alone` (--alone) 'ebl'. Did you mean 'elb'? Known: ce, elb.",
+            "Unknown row of mine for `--alone` 'ebl'. Did you mean 'elb'? Known: ce, elb.",
         ),
-        (["mine", "--alone=ce"], "`alone` (--alone) must be another row than the one it is compared with, got 'ce'"),
-        (["mine", "--out", "file"], "`out` must be a folder, or a place for one, got {0}/file"),
+        (["mine", "--alone=ce"], "`--alone` must be another row than the one it is compared with, got 'ce'"),
+        (["mine", "--out", "file"], "`--out` must be a folder, got {0}/file"),
     ],
 )
 def test_what_cannot_be_reported_on_is_one_line(run, folder, arguments, message):

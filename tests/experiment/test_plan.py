@@ -64,16 +64,16 @@ def test_settings_that_go_together_with_the_preset_are_no_problem():
 
 @pytest.mark.bad_input
 def test_problems_are_told_with_their_keys():
-    assert recipe_problems(3) == ["recipe: must be a table of settings, got 3."]
-    assert network_problems("small") == ["network: must be a table of settings, got 'small'."]
-    (problem,) = recipe_problems({"base": "papr"})
-    assert problem.startswith("recipe.base: Unknown recipe 'papr'. Did you mean 'paper'?")
-    (problem,) = network_problems({"pooling": "average", "kmax": 0.2})
-    assert "`kmax` does nothing with pooling='average'" in problem
-    (problem,) = network_problems({"backbone": "small", "hidden": (8,)})
-    assert "`hidden` does nothing with backbone=" in problem
-    (problem,) = network_problems({"num_features": 3})
-    assert "Unknown setting 'network.num_features'" in problem
+    found = [
+        *recipe_problems(3),
+        *network_problems("small"),
+        *recipe_problems({"base": "papr"}),
+        *network_problems({"pooling": "average", "kmax": 0.2}),
+        *network_problems({"backbone": "small", "hidden": (8,)}),
+        *network_problems({"num_features": 3}),
+    ]
+    assert [problem.key for problem in found] == ["recipe", "network", "recipe.base", "network", "network.hidden", ""]
+    assert "'network.num_features'" in str(found[-1])
 
 
 def labels(text, known=()):
@@ -135,7 +135,7 @@ def test_a_default_label_is_a_name_for_a_folder_whatever_the_settings():
     ("text", "message"),
     [
         ("ebl", "Unknown method 'ebl'. Did you mean 'elb'?"),
-        ("ce,,elb", r"`--methods` must be comma-separated names, as in ce,elb, got 'ce,,elb'"),
+        ("ce,,elb", r"`methods` must be comma-separated names, as in ce,elb, got 'ce,,elb'"),
         ("ld:published", "Unknown `variant` 'published'"),
         ("elb:tt=1", "Unknown setting of 'elb' 'tt'. Did you mean 't'?"),
         ("elb:t=0", r"`t` must be a finite number > 0, got 0"),

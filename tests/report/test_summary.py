@@ -295,7 +295,7 @@ def test_what_cannot_be_summarised_is_refused(results):
 
 @pytest.mark.bad_input
 def test_a_row_that_a_data_set_does_not_have_is_refused_with_those_it_has(results, tmp_path):
-    message = r"Unknown row of mine for `against` \(--against\) 'ebl'\. Did you mean 'elb'\? Known: ce, mv, elb\."
+    message = r"Unknown row of mine for `against` 'ebl'\. Did you mean 'elb'\? Known: ce, mv, elb\."
     with pytest.raises(InputError, match=message):
         summary(results, against="ebl")
     write_run(tmp_path / "one", method="ce", dataset="a")

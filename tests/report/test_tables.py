@@ -203,7 +203,7 @@ def test_places_that_cannot_be_written_to_are_refused(folder, tmp_path):
     with pytest.raises(InputError, match="`out` must be given for tables of 2 folders"):
         write_tables(folder, other)
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"`out` must be a folder, or a place for one, got .*file"):
+    with pytest.raises(InputError, match=r"`out` must be a folder, got .*file"):
         write_tables(folder, out=tmp_path / "file")
 
 

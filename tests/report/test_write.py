@@ -242,7 +242,7 @@ def test_folders_whose_names_differ_in_signs_only_keep_their_figures_apart(tmp_p
 
 @pytest.mark.bad_input
 def test_what_is_no_folder_of_runs_is_refused(folder, tmp_path):
-    with pytest.raises(InputError, match=r"`out` \(--out\) must be given for a report of 2 folders"):
+    with pytest.raises(InputError, match=r"`out` must be given for a report of 2 folders"):
         write_report(folder, tmp_path)
     with pytest.raises(InputError, match=r"must be a folder that onepeak compare or train wrote, got no folder"):
         write_report(tmp_path / "nowhere")

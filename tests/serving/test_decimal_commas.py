@@ -43,5 +43,5 @@ def test_what_has_no_decimal_commas_is_refused(model, written):
         table_model("ce").predict({"age": [40], "tone": ["pale"], "dose": [-200]}, decimal=",")
     with pytest.raises(InputError, match="`decimal` has no effect for an image model: leave it out"):
         model.predict("image.png", decimal=",")
-    with pytest.raises(InputError, match=r"`decimal` \(--decimal\) must be ',' or left out, got ';'"):
+    with pytest.raises(InputError, match=r"`decimal` must be ',' or left out, got ';'"):
         table_model("ce").predict(written("40,pale,-200"), decimal=";")

@@ -115,7 +115,7 @@ def test_an_error_begins_with_what_is_wrong_and_says_whose_order_it_is_only_wher
     assert "order" not in str(found.value)
     label = tmp_path / "label.csv"
     label.write_text("site,visit,label\nx,1,grade 0\nx,2,grade X\n")
-    expected = r"^\S*label\.csv: `order` \(the model's, as none was given\) must name every label .* lacks 'grade X'"
+    expected = r"^\S*label\.csv: `order` must name every label .* lacks 'grade X'.* The order is the model's"
     with pytest.raises(InputError, match=expected):
         open_for(model, DataSource(label))
     with pytest.raises(InputError, match=r"^\S*label\.csv: `order` must name every label .* lacks 'grade X'"):

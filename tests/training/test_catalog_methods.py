@@ -12,8 +12,7 @@ from onepeak.methods.catalog import METHODS
 from onepeak.training.devices import make_fabric
 from onepeak.training.prepare import prepare
 from onepeak.training.presets import preset
-from onepeak.training.run import train_run
-from onepeak.training.run_settings import RunSettings
+from onepeak.training.run import RunSettings, train_run
 
 pytestmark = pytest.mark.slow
 

@@ -135,7 +135,7 @@ def test_where_nothing_is_defined_in_the_first_half_the_gain_begins_with_the_fir
     assert ran_out([math.inf] * 6 + [-0.5, -0.9])
 
 
-PATIENT = {"epochs": 60, "patience": 3}
+PATIENT = {"epochs": 20, "patience": 2}
 
 
 class Stop:
@@ -164,8 +164,8 @@ def test_one_epoch_is_told_in_the_singular():
 def test_the_record_says_that_a_run_stopped_and_when(trained):
     folder, result = trained(**PATIENT)
     assert result["stopped_early"]
-    assert result["epochs"] == result["best_epoch"] + 1 + 3 < 60
-    assert (result["recipe"]["epochs"], result["recipe"]["patience"]) == (60, 3)
+    assert result["epochs"] == result["best_epoch"] + 1 + 2 < 20
+    assert (result["recipe"]["epochs"], result["recipe"]["patience"]) == (20, 2)
     history = pd.read_csv(folder / "history.csv")
     assert len(history) == result["epochs"]
     recipe = replace(RECIPE, **PATIENT)  # of all epochs is the schedule, however few are run
@@ -174,8 +174,8 @@ def test_the_record_says_that_a_run_stopped_and_when(trained):
 
 def test_until_it_stops_a_run_is_the_one_without_patience(trained):
     _, stopped = trained("stopped", **PATIENT)
-    folder, whole = trained("whole", epochs=60)
-    assert (whole["epochs"], whole["stopped_early"]) == (60, False)
+    folder, whole = trained("whole", epochs=20)
+    assert (whole["epochs"], whole["stopped_early"]) == (20, False)
     columns = ["epoch", "lr", "train_loss", "valid_mae"]
     own, all_of_it = (pd.read_csv(each / "history.csv")[columns] for each in (folder.parent / "stopped", folder))
     assert own.equals(all_of_it.head(stopped["epochs"]))

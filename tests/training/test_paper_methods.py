@@ -11,8 +11,7 @@ from onepeak.data.splits import make_splits
 from onepeak.training.devices import make_fabric
 from onepeak.training.prepare import prepare
 from onepeak.training.presets import preset
-from onepeak.training.run import train_run
-from onepeak.training.run_settings import RunSettings
+from onepeak.training.run import RunSettings, train_run
 
 METHODS = ("ce", "ren", "ld", "mv", "po", "pn", "elb", "slopes")
 

@@ -16,12 +16,7 @@ class NotWrittenError(OnepeakError):
 
 
 def write_in_one_step(path: Path, write: Callable[[Path], object]) -> None:
-    """Writes to a temporary file beside the target, flushes it to disk and renames it.
-
-    Args:
-        path: The target file.
-        write: Called with the temporary path to write to.
-    """
+    """Writes to a temporary file beside the target, flushes it to disk and renames it."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         part.touch()
@@ -60,10 +55,6 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[bool]:
     """Holds a lock on a file, and creates the file if it does not exist.
 
     The empty file is never deleted: otherwise two processes could hold locks on different files of the same name.
-
-    Args:
-        path: The file.
-        wait: Whether to wait until the lock is free.
 
     Yields:
         Whether the lock is held. Always True with `wait`.

@@ -16,12 +16,7 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def read_toml(path: Path, *, wanted: str) -> dict[str, Any]:
-    """Returns the content of a TOML file.
-
-    Args:
-        path: The file.
-        wanted: Start of the message if there is no such file: "`--recipe` must be a TOML file".
-    """
+    """Returns the content of a TOML file."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -43,13 +43,7 @@ class Registry(Generic[RecordT]):
         self.built_in = frozenset(self._records)
 
     def add(self, record: RecordT, *, replace: bool = False) -> RecordT:
-        """Adds a record. A name that is already taken is an error, so nothing is replaced by accident.
-
-        Args:
-            record: The record to add.
-            replace: Whether to replace a record of the same name that was added before, for example when you run a
-                notebook cell again. Built-in records are never replaced.
-        """
+        """Adds a record. A name that is already taken is an error, so nothing is replaced by accident."""
         if record.name in self.built_in:
             raise InputError(f"The {self.kind} {record.name!r} comes with onepeak: give yours another name.")
         if record.name in self._records and not replace:
@@ -76,7 +70,8 @@ class Registry(Generic[RecordT]):
         return len(self._records)
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
+def unknown_name(kind: str, name: str, known: Iterable[str], *, argument: str | None = None) -> UnknownNameError:
     """The error for an unknown name, with a suggestion if a known name is close."""
     names = list(known)
-    return UnknownNameError(f"Unknown {kind} {name!r}.{did_you_mean(name, names)} Known: {', '.join(names)}.")
+    message = f"Unknown {kind} {name!r}.{did_you_mean(name, names)} Known: {', '.join(names)}."
+    return UnknownNameError(message, argument=argument)

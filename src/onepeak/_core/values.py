@@ -19,7 +19,7 @@ def check_integer(name: str, value: int, *, minimum: int) -> int:
     except TypeError:
         number = None
     if number is None or isinstance(value, bool) or number < minimum:
-        raise InputError(f"`{name}` must be an integer >= {minimum}, got {value!r}.")
+        raise InputError(f"`{name}` must be an integer >= {minimum}, got {value!r}.", argument=name)
     return number
 
 
@@ -51,7 +51,8 @@ def check_number(
     is_number = isinstance(value, _NUMBERS) and not isinstance(value, bool) and math.isfinite(value)
     if not is_number or not all(holds(value, bound) for bound, _, holds in given):
         wanted = " and ".join(f"{sign} {bound:g}" for bound, sign, _ in given)
-        raise InputError(f"`{name}` must be a finite number{' ' + wanted if wanted else ''}, got {value!r}.")
+        sign = f" {wanted}" if wanted else ""
+        raise InputError(f"`{name}` must be a finite number{sign}, got {value!r}.", argument=name)
     return float(value)
 
 
@@ -59,5 +60,5 @@ def check_choice(name: str, value: str, choices: Iterable[str]) -> str:
     """Checks for one of a closed set of names and returns it; the message suggests the closest one."""
     known = list(choices)
     if value not in known:
-        raise unknown_name(f"`{name}`", str(value), known)
+        raise unknown_name(f"`{name}`", str(value), known, argument=name)
     return value

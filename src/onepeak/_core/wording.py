@@ -33,9 +33,6 @@ def counted(number: int, noun: str) -> str:
 def counted_splits(places: Collection[tuple[int, int]]) -> str:
     """How often data are split, and into how many folds in all where a split has several.
 
-    Args:
-        places: The numbers of split and fold.
-
     Example:
         >>> counted_splits([(0, 0), (1, 0)]), counted_splits([(0, 0), (0, 1)])
         ('2 splits', '2 folds')
@@ -75,10 +72,6 @@ _MOST_FILES = 10_000
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The question, with a leading space; empty if no known name is close.
 
-    Args:
-        name: The name that was given. Case is ignored.
-        known: The allowed names.
-
     Example:
         >>> did_you_mean("gren", ["red", "green"]), did_you_mean("blue", ["red", "green"])
         (" Did you mean 'green'?", '')
@@ -88,9 +81,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 def did_you_mean_file(path: Path) -> str:
     """The question about a missing file or folder, with a leading space; compares it with its siblings.
-
-    Args:
-        path: The path that was given. If its folder is missing too, the question is about that folder.
 
     Example:
         >>> import tempfile

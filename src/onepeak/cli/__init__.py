@@ -32,9 +32,13 @@ def main() -> None:
     except (OnepeakError, OSError) as error:  # of the system: a disk that is full, a folder without rights
         if debug:
             traceback.print_exc()
+        elif isinstance(error, InputError):
+            from onepeak.cli.app import flags_of
+
+            flags, typed = flags_of(sys.argv[1:])
+            print(f"onepeak: {error.worded(flags, typed=typed)}", file=sys.stderr)  # noqa: T201
         elif isinstance(error, OnepeakError):
-            message = str(error).replace("skip_bad=True", "--skip-bad")  # who types a command has a flag, no argument
-            print(f"onepeak: {message}", file=sys.stderr)  # noqa: T201
+            print(f"onepeak: {error}", file=sys.stderr)  # noqa: T201
         else:
             print(f"onepeak: {error} (--debug shows the traceback).", file=sys.stderr)  # noqa: T201
         sys.exit(2 if isinstance(error, InputError) else 1)

@@ -1,6 +1,6 @@
 """All commands, in the order in which `onepeak --help` shows them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from inspect import getdoc
 from typing import Annotated
 
@@ -41,6 +41,22 @@ for command in (
     splits.splits,
 ):
     app.command(help=_paragraphs(command))(command)
+
+
+def flags_of(arguments: Sequence[str]) -> tuple[dict[str, str], set[str]]:
+    """Returns the flags of the command that was called, by argument, and the arguments whose flags were used.
+
+    Example:
+        >>> flags, typed = flags_of(["splits", "data.csv", "--skip-bad", "--seed=3"])
+        >>> flags["skip_bad"], sorted(typed)
+        ('--skip-bad', ['seed', 'skip_bad'])
+    """
+    group = typer.main.get_group(app)
+    command = next((group.commands[word] for word in arguments if word in group.commands), group)
+    options = [name for parameter in command.params for name in parameter.opts[:1] if name.startswith("--")]
+    flags = {name.removeprefix("--").replace("-", "_"): name for name in options}
+    used = {word.partition("=")[0] for word in arguments}
+    return flags, {argument for argument, flag in flags.items() if flag in used}
 
 
 def _show_version(wanted: bool) -> bool:

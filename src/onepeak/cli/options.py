@@ -1,9 +1,6 @@
 """Flags that mean the same in every command that has them."""
 
-import contextlib
-import re
 import sys
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -150,10 +147,6 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def settings_of(pairs: list[str], *, flag: str = "--set") -> dict[str, object]:
     """Turns `name=value` flags into settings: numbers, true and false are read as such, all else is text.
 
-    Args:
-        pairs: What the user typed.
-        flag: Behind which flag, for messages.
-
     Example:
         >>> settings_of(["t=1.5", "hidden=64,32", "kind=log"])
         {'t': 1.5, 'hidden': (64, 32), 'kind': 'log'}
@@ -213,38 +206,6 @@ def network_settings(pairs: list[str], *, backbone: str | None, pooling: str | N
     if isinstance(found.get("hidden"), int):
         found["hidden"] = (found["hidden"],)
     return found | given({"backbone": backbone, "pooling": pooling})
-
-
-@contextlib.contextmanager
-def named_as_flags(names: Iterable[str]) -> Iterator[None]:
-    """Lets messages on settings of the recipe that came by flags name the flags.
-
-    Args:
-        names: The settings that flags gave.
-
-    Example:
-        >>> with named_as_flags(["batch_size"]):
-        ...     raise InputError("recipe.batch_size: `batch_size` must be an integer >= 1, got 0.")
-        Traceback (most recent call last):
-        onepeak.errors.InputError: `--batch-size` must be an integer >= 1, got 0.
-    """
-    try:
-        yield
-    except InputError as error:
-        message = "\n".join(_with_flags(line, names) for line in str(error).split("\n"))
-        if message == str(error):
-            raise
-        raise InputError(message) from error
-
-
-def _with_flags(line: str, names: Iterable[str]) -> str:
-    """A line of a message with flags in place of keys; what a method has for itself was given by no flag."""
-    if re.match(r"(.*?: )?methods\.", line):
-        return line
-    for name in names:
-        line = re.sub(rf"^(.*?: )??(recipe\.)?{name}: ", "", line)
-        line = line.replace(f"`{name}`", f"`--{name.replace('_', '-')}`")
-    return line
 
 
 def given(flags: dict[str, object]) -> dict[str, object]:

@@ -14,11 +14,6 @@ if TYPE_CHECKING:
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None) -> None:
     r"""Prints a table to standard output: drawn on a terminal, elsewhere one line per row with tabs between its cells.
 
-    Args:
-        header: The names of the columns.
-        rows: A text a cell.
-        title: What stands above the table, on a terminal only.
-
     Example:
         >>> print_table(["name", "better"], [["mae", "lower"], ["soi", "higher"]])  # doctest: +NORMALIZE_WHITESPACE
         name    better
@@ -43,12 +38,7 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, title: 
 
 
 def print_results(results: "Frame", *, against: str | None = None) -> None:
-    """Prints error and order of every method: drawn on a terminal, elsewhere with tabs and the data set in every row.
-
-    Args:
-        results: As `onepeak.experiment.results.read_results` gives them.
-        against: The row that the others are tested against; the best one of each metric if left out.
-    """
+    """Prints error and order of every method: drawn on a terminal, elsewhere tab-separated, with the data set."""
     from rich.console import Console
 
     from onepeak.report.tables import terminal_table, terminal_tables
@@ -79,12 +69,7 @@ def print_notes(notes: Iterable[str]) -> None:
 
 @contextmanager
 def spinner(what: str, *, quiet: bool = False) -> Iterator[None]:
-    """A sign of life on standard error while something is done: a spinner on a terminal, one line elsewhere.
-
-    Args:
-        what: What is done ("Exporting model").
-        quiet: To show nothing.
-    """
+    """A sign of life on standard error while something is done: a spinner on a terminal, one line elsewhere."""
     from rich.console import Console
 
     console = Console(stderr=True, quiet=quiet)

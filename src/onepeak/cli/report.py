@@ -65,15 +65,7 @@ def write_with_progress(
     alone: str | None = None,
     quiet: bool = False,
 ) -> "Report":
-    """Writes the report; on a terminal a bar shows how many runs are read.
-
-    Args:
-        folders: What `onepeak compare` or `onepeak train` wrote to.
-        out: Where to; the folder itself if left out.
-        against: The row that the others are tested against; the best one of each metric if left out.
-        alone: The row that is compared with that one, or with ce, by itself; elb if left out.
-        quiet: Whether to show nothing.
-    """
+    """Writes the report; on a terminal a bar shows how many runs are read."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -93,14 +85,7 @@ def write_with_progress(
 def findings_record(
     folders: Sequence[Path], results: "Frame | None", written: "Report | None", *, against: str | None = None
 ) -> dict[str, object]:
-    """All that the page says, for a program.
-
-    Args:
-        folders: What `onepeak compare` or `onepeak train` wrote to.
-        results: Their finished runs, as `read_results` gives them; None where there are none.
-        written: The report; None where none could be written.
-        against: The row that the others are tested against; the best one of each metric if left out.
-    """
+    """All that the page says, for a program."""
     from onepeak.experiment.run_files import failed_runs
     from onepeak.report.summary import summary
 

@@ -166,7 +166,7 @@ class DataSource:
         """Raises an error for settings that have no use for these data."""
         for each in fields(self):
             if each.name not in ("data", "skip_bad", *but) and getattr(self, each.name) not in (None, ()):
-                raise InputError(f"`{each.name}` (--{each.name}) has no use for {what}: leave it out.")
+                raise InputError(f"`{each.name}` has no use for {what}: leave it out.", argument=each.name)
 
 
 def _own(manifest: Manifest) -> Manifest:

@@ -122,13 +122,6 @@ def probe(
 ) -> tuple[str, float]:
     """Measures the seconds of training per sample in three epochs of the first method on a few samples.
 
-    Args:
-        experiment: The plan.
-        manifest: Its data.
-        split: The source of the samples; for a table, all are used.
-        recipe: The recipe of all methods.
-        fabric: The device to compute on.
-
     Returns:
         The backbone that was trained, and the seconds.
     """

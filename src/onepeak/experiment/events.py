@@ -94,12 +94,6 @@ class Executor(Protocol):
 
         Every run ends with `Finished` or `Failed`, reported once; its files are then in the experiment's folder. Runs
         that another process is training are waited for. An interruption (Ctrl-C) ends all training and is raised again.
-
-        Args:
-            runs: The runs to train, in this order as far as possible.
-            prepared_experiment: The experiment with its data.
-            folder: The experiment's folder.
-            report: Called with every event, in this process.
         """
 
 

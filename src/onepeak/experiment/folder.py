@@ -23,7 +23,7 @@ from onepeak.experiment.prepared import PreparedExperiment
 from onepeak.experiment.run_files import CONFIG, RECORD, read_json, read_message
 from onepeak.networks.own_backbone import source_digest
 from onepeak.training.out_folder import ERROR, RESULT, RUNS, check_out, make_out, refuse_others
-from onepeak.training.recipe_file import BASE
+from onepeak.training.presets import BASE
 from onepeak.training.run import versions
 
 _LOCK = ".lock"
@@ -32,11 +32,6 @@ _HEAD = "# Written by `onepeak compare`; pass it this file to repeat the experim
 
 def begin(folder: Path, prepared_experiment: PreparedExperiment, *, command: str = "") -> None:
     """Writes the settings to the folder; if they exist, adds new methods, splits and commands to them.
-
-    Args:
-        folder: The experiment's folder, created if missing.
-        prepared_experiment: The experiment with its data.
-        command: The command line, for the record.
 
     Raises:
         InputError: The folder holds another experiment, or something else; the message lists the differences.
@@ -225,12 +220,7 @@ def read_result(folder: Path) -> dict[str, Any] | None:
 
 
 def read_failure(folder: Path, *, since: float = 0.0) -> str | None:
-    """Returns why a run failed at its last attempt; None if it did not fail.
-
-    Args:
-        folder: The run's folder.
-        since: A time (`time.time`); older failures do not count, because they are tried again.
-    """
+    """Returns why a run failed at its last attempt; None if it did not fail."""
     path = folder / ERROR
     try:
         content = read_json(path)

@@ -12,16 +12,15 @@ from onepeak._core.files import expanded
 from onepeak._core.formats import read_toml
 from onepeak._core.registry import unknown_name
 from onepeak.data.source import DataSource
-from onepeak.errors import InputError
+from onepeak.errors import InputError, together
 from onepeak.experiment.run_files import RECORD
 from onepeak.methods.catalog import method, methods
 from onepeak.methods.method import Variant
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.devices import Precision
 from onepeak.training.prepare import NETWORK_NAMES
-from onepeak.training.presets import PAPER, PRESETS
-from onepeak.training.recipe import Recipe
-from onepeak.training.recipe_file import BASE, NOT_A_SETTING, changed, replaced
+from onepeak.training.presets import BASE, PAPER, PRESETS
+from onepeak.training.recipe import NOT_A_SETTING, Recipe, changed, replaced
 
 PAPER_METHODS = ("ce", "ren", "ld", "mv", "po", "pn", "elb")
 """The rows of the tables in Belharbi et al. 2019."""
@@ -58,10 +57,10 @@ class MethodEntry:
         for name in self.recipe:
             if name in ("resize", "augment", "bits"):
                 raise InputError(f"`recipe.{name}` must be the same for all methods: give it to the experiment.")
-        problems: list[str] = []
+        problems: list[InputError] = []
         replaced(Recipe(optimizer="sgd"), self.recipe, "recipe.", problems)
         if problems:
-            raise InputError(" ".join(problems))
+            raise together(problems)
         object.__setattr__(self, "label", self.label or self._default_label())
         if not isinstance(self.label, str) or not _LABEL.fullmatch(self.label):
             raise InputError(
@@ -79,18 +78,13 @@ class MethodEntry:
 def entries_from_text(text: str, known: Iterable[MethodEntry] = ()) -> tuple[MethodEntry, ...]:
     """Reads `--methods`: comma-separated names, each with an optional variant and settings after colons.
 
-    Args:
-        text: As in "ce,elb:t=2:growth=1.01,ld:as_published"; "paper" stands for the seven methods of the paper, "all"
-            for the catalog.
-        known: Entries that can be referred to by label, also as a base for other settings.
-
     Example:
         >>> [entry.label for entry in entries_from_text("ce,ld:as_published,elb:t=2")]
         ['ce', 'ld-as_published', 'elb-t-2']
     """
     words = [word.strip() for word in text.split(",")]
     if not all(words):
-        raise InputError(f"`--methods` must be comma-separated names, as in ce,elb, got {text!r}.")
+        raise InputError(f"`methods` must be comma-separated names, as in ce,elb, got {text!r}.", argument="methods")
     by_label = {entry.label: entry for entry in known}
     texts = [each for word in words for each in _names(word)]
     return tuple(by_label[each] if each in by_label else entry_from_text(each, by_label) for each in texts)
@@ -200,7 +194,7 @@ def read_recipe(name: str) -> tuple[dict[str, Any], RecipeSource | None]:
     settings, prefix = (table, "recipe.") if isinstance(table, dict) else (content, "")
     base = settings.get(BASE, "auto")
     if base not in PRESETS:
-        raise InputError(f"{name}: {prefix}{BASE}: {unknown_name('recipe', str(base), PRESETS)}")
+        raise unknown_name("recipe", str(base), PRESETS).at(prefix + BASE, file=name)
     # What suits the data is checked with the data.
     rest = {key: value for key, value in settings.items() if key != BASE}
     changed(PAPER if base == "paper" else Recipe(), rest, source=name, prefix=prefix)
@@ -255,7 +249,7 @@ class Experiment:
             raise InputError(f"`allow_leak` must be true or false, got {self.allow_leak!r}.")
         self._check_methods()
         if problems := [*recipe_problems(self.recipe), *network_problems(self.network)]:
-            raise InputError("\n".join(problems))
+            raise together(problems)
 
     def _check_methods(self) -> None:
         if not self.methods:
@@ -284,26 +278,26 @@ def name_for(data: str) -> str:
     return re.sub(r"[^A-Za-z0-9+._-]+", "-", expanded(data).resolve().stem).strip("-.") or "data"
 
 
-def recipe_problems(settings: Any) -> list[str]:
+def recipe_problems(settings: Any) -> list[InputError]:
     """Lists what is wrong with the recipe of an experiment, as far as can be told without the data."""
     if not isinstance(settings, Mapping):
-        return [f"recipe: must be a table of settings, got {settings!r}."]
-    problems: list[str] = []
+        return [InputError(f"must be a table of settings, got {settings!r}.", key="recipe")]
+    problems: list[InputError] = []
     base = settings.get(BASE, "auto")
     if base not in PRESETS:
-        problems.append(f"recipe.{BASE}: {unknown_name('recipe', str(base), PRESETS)}")
+        problems.append(unknown_name("recipe", str(base), PRESETS).at(f"recipe.{BASE}"))
     rest = {name: value for name, value in settings.items() if name != BASE}
     replaced(PAPER if base == "paper" else Recipe(), rest, "recipe.", problems)
     return problems
 
 
-def network_problems(settings: Any) -> list[str]:
+def network_problems(settings: Any) -> list[InputError]:
     """Lists what is wrong with the settings of the network, as far as can be told without the data."""
     if not isinstance(settings, Mapping):
-        return [f"network: must be a table of settings, got {settings!r}."]
+        return [InputError(f"must be a table of settings, got {settings!r}.", key="network")]
     names = [f"network.{name}" for name in NETWORK_NAMES]
-    problems = [
-        str(unknown_name("setting", f"network.{name}", names)) for name in settings if name not in NETWORK_NAMES
+    problems: list[InputError] = [
+        unknown_name("setting", f"network.{name}", names) for name in settings if name not in NETWORK_NAMES
     ]
     if not problems:
         of_a_table = "hidden" in settings or "dropout" in settings

@@ -8,7 +8,7 @@ from typing import Any
 from onepeak._core.formats import read_toml
 from onepeak._core.registry import unknown_name
 from onepeak.data.source import DataSource
-from onepeak.errors import InputError
+from onepeak.errors import InputError, together
 from onepeak.experiment.plan import (
     Experiment,
     MethodEntry,
@@ -18,7 +18,7 @@ from onepeak.experiment.plan import (
     recipe_problems,
 )
 from onepeak.experiment.run_files import RECORD
-from onepeak.training.recipe_file import replaced, setting_names
+from onepeak.training.recipe import replaced, setting_names
 
 
 def read_plan(path: Path) -> Experiment:
@@ -41,16 +41,9 @@ def read_plan(path: Path) -> Experiment:
 
 
 def plan_from(content: Mapping[str, Any], *, name: str, source: str) -> Experiment:
-    """Builds the experiment from a file's content.
-
-    Args:
-        content: The parsed file.
-        name: The experiment's name if the content has none.
-        source: The file, for messages.
-    """
-    problems: list[str] = []
+    """Builds the experiment from a file's content."""
     given = {"name": name, **{key: value for key, value in content.items() if key != RECORD}}
-    problems += [f"{key}: must be given." for key in ("data", "methods") if key not in given]
+    problems = [InputError("must be given.", key=key) for key in ("data", "methods") if key not in given]
     given["methods"] = _entries(given.get("methods", ["ce"]), problems)
     for key, check in (("recipe", recipe_problems), ("network", network_problems)):
         if found := check(given.get(key, {})):
@@ -63,13 +56,13 @@ def plan_from(content: Mapping[str, Any], *, name: str, source: str) -> Experime
     exempt = frozenset(given.get("recipe", {})) if RECORD in content else frozenset()
     recipe_source = RecipeSource(file=source, prefix="recipe.", exempt=exempt)
     of_data, known = setting_names(_NEUTRAL.source), [*setting_names(_NEUTRAL.source), *setting_names(_NEUTRAL)]
-    problems += [str(unknown_name("setting", key, known)) for key in given if key not in known]
+    problems += [unknown_name("setting", key, known) for key in given if key not in known]
     data: DataSource = replaced(_NEUTRAL.source, {key: given[key] for key in of_data if key in given}, "", problems)
     own = {key: value for key, value in given.items() if key in setting_names(_NEUTRAL)}
     neutral = replace(_NEUTRAL, source=data, file=source, recipe_source=recipe_source)
     plan: Experiment = replaced(neutral, own, "", problems)
     if problems:
-        raise InputError("\n".join(f"{source}: {problem}" for problem in problems))
+        raise together(problems).at(file=source)
     return plan
 
 
@@ -83,25 +76,25 @@ _NEUTRAL = Experiment(name="experiment", source=DataSource("biopsies"), methods=
 """The defaults of a file's settings; name, data and methods are always replaced."""
 
 
-def _entries(content: Any, problems: list[str]) -> tuple[MethodEntry, ...]:
+def _entries(content: Any, problems: list[InputError]) -> tuple[MethodEntry, ...]:
     if not isinstance(content, list) or not content:
-        problems.append(f"methods: must be a non-empty list of methods, got {content!r}.")
+        problems.append(InputError(f"must be a non-empty list of methods, got {content!r}.", key="methods"))
         return _NEUTRAL.methods
     entries: list[MethodEntry] = []
     names = [each.name for each in fields(MethodEntry)]
-    for place, item in enumerate(content):
-        where = f"methods[{place}]"
-        if isinstance(item, Mapping) and (unknown := [name for name in item if name not in names]):
-            problems += [str(unknown_name(f"setting of {where}", name, names)) for name in unknown]
+    for index, entry in enumerate(content):
+        key = f"methods[{index}]"
+        if isinstance(entry, Mapping) and (unknown := [name for name in entry if name not in names]):
+            problems += [unknown_name(f"setting of {key}", name, names) for name in unknown]
             continue
         try:
-            match item:
+            match entry:
                 case str():
-                    entries += entries_from_text(item)
+                    entries += entries_from_text(entry)
                 case {"name": str(), **_rest}:
-                    entries.append(MethodEntry(**item))
+                    entries.append(MethodEntry(**entry))
                 case _:
-                    problems.append(f"{where}: must be text such as 'elb', or a table with a name, got {item!r}.")
+                    raise InputError(f"must be text such as 'elb', or a table with a name, got {entry!r}.")
         except (InputError, TypeError) as error:
-            problems.append(f"{where}: {error}")
+            problems.append(InputError(str(error), key=key))
     return tuple(entries) or _NEUTRAL.methods

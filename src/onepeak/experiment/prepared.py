@@ -9,17 +9,15 @@ from onepeak._core.wording import did_you_mean_file
 from onepeak.data.manifest import Manifest
 from onepeak.data.splits import Split, find_leaks, make_splits, refuse_leaks, split_notes
 from onepeak.data.splits.leaks import conflict_notes, data_digest
-from onepeak.errors import InputError
+from onepeak.errors import InputError, together
 from onepeak.experiment.plan import Experiment, MethodEntry, RecipeSource
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings
-from onepeak.training.class_weights import class_weights
 from onepeak.training.pack import draws_at_random
 from onepeak.training.prepare import Prepared, prepare, try_network
-from onepeak.training.recipe import Recipe
-from onepeak.training.recipe_file import changed, recipe_for, replaced, without_effect
-from onepeak.training.run import make_network
-from onepeak.training.run_settings import RunSettings
+from onepeak.training.presets import recipe_for
+from onepeak.training.recipe import Recipe, changed, class_weights, replaced, without_effect
+from onepeak.training.run import RunSettings, make_network
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -122,16 +120,7 @@ def prepare_experiment(
     quiet: bool = False,
     only: tuple[int, int] | None = None,
 ) -> PreparedExperiment:
-    """Decodes images that are not decoded yet, and makes the splits.
-
-    Args:
-        experiment: The plan.
-        manifest: Its data.
-        recipe: From `check_with`.
-        cache: As for `open_experiment`.
-        quiet: As for `open_experiment`.
-        only: As for `check_with`.
-    """
+    """Decodes images that are not decoded yet, and makes the splits."""
     prepared = prepare(manifest, recipe, cache_dir=cache, skip_bad=experiment.source.skip_bad, quiet=quiet)
     splits = splits_of(experiment, prepared.manifest, only=only)
     leaks = refuse_leaks(prepared.manifest, splits, digests=prepared.digests, allow=experiment.allow_leak)
@@ -154,7 +143,8 @@ def open_manifest(experiment: Experiment) -> Manifest:
     weights = experiment.weights_file
     if weights is not None and not weights.is_file():
         raise InputError(
-            f"`weights` must be a file, got {str(weights)!r}, which is not one.{did_you_mean_file(weights)}"
+            f"`weights` must be a file, got {str(weights)!r}, which is not one.{did_you_mean_file(weights)}",
+            argument="weights",
         )
     return experiment.source.open()
 
@@ -166,7 +156,9 @@ def splits_of(experiment: Experiment, manifest: Manifest, *, only: tuple[int, in
     chosen = tuple(split for split in splits if only in (None, (split.split, split.fold)))
     if only is not None and not chosen:
         folds = sorted({split.fold for split in splits})
-        raise InputError(f"`--fold` must be one of the protocol's folds ({folds[0]} to {folds[-1]}), got {only[1]}.")
+        raise InputError(
+            f"`fold` must be one of the protocol's folds ({folds[0]} to {folds[-1]}), got {only[1]}.", argument="fold"
+        )
     return chosen
 
 
@@ -188,37 +180,35 @@ def checked_recipe(manifest: Manifest, experiment: Experiment) -> Recipe:
     """
     common = experiment.recipe_source or RecipeSource(file=experiment.name, prefix="recipe.")
     recipe = recipe_for(manifest, experiment.recipe, source=common.file, prefix=common.prefix)
+    backbone = experiment.network.get("backbone")
+
+    def useless(given: Mapping[str, Any], recipes: Sequence[Recipe], prefix: str) -> Iterator[InputError]:
+        for problem in without_effect(given, recipes, manifest, backbone=backbone):
+            yield problem.at(prefix + problem.key)
+
     recipes: list[Recipe] = []
-    of_methods: list[str] = []
+    of_methods: list[InputError] = []
     for entry in experiment.methods:
-        found: list[str] = []
+        found: list[InputError] = []
         prefix = f"methods.{entry.label}.recipe."
         recipes.append(replaced(recipe, entry.recipe, prefix, found))
         if not found:
-            found += _without_effect(entry.recipe, recipes[-1:], prefix, manifest, experiment)
-            found += _weight_problems(entry.recipe, prefix, manifest)
-        of_methods += [f"{experiment.file or experiment.name}: {problem}" for problem in found]
-    of_all: list[str] = []
+            found += [*useless(entry.recipe, recipes[-1:], prefix), *_weight_problems(entry.recipe, prefix, manifest)]
+        of_methods += [problem.at(file=experiment.file or experiment.name) for problem in found]
+    of_all: list[InputError] = []
     for key, value in experiment.recipe.items():
         if key not in common.exempt:
             users = [own for entry, own in zip(experiment.methods, recipes, strict=True) if key not in entry.recipe]
-            of_all += _without_effect({key: value}, users, common.prefix, manifest, experiment)
+            of_all += useless({key: value}, users, common.prefix)
     of_all += _weight_problems(experiment.recipe, common.prefix, manifest)
-    if problems := [*(f"{common.file}: {problem}" for problem in of_all), *of_methods]:
-        raise InputError("\n".join(problems))
+    if problems := [*(problem.at(file=common.file) for problem in of_all), *of_methods]:
+        raise together(problems)
     return recipe
 
 
-def _without_effect(
-    given: Mapping[str, Any], recipes: Sequence[Recipe], prefix: str, manifest: Manifest, experiment: Experiment
-) -> Iterator[str]:
-    for key, problem in without_effect(given, recipes, manifest, backbone=experiment.network.get("backbone")):
-        yield f"{prefix}{key}: {problem}"
-
-
-def _weight_problems(given: Mapping[str, Any], prefix: str, manifest: Manifest) -> Iterator[str]:
+def _weight_problems(given: Mapping[str, Any], prefix: str, manifest: Manifest) -> Iterator[InputError]:
     if "class_weight" in given:
         try:
             class_weights(given["class_weight"], manifest.labels, manifest.num_classes)
         except InputError as error:
-            yield f"{prefix}class_weight: {error}"
+            yield error.at(f"{prefix}class_weight")

@@ -67,14 +67,7 @@ def failed_by(run: Run, error: Exception) -> Failed:
 
 
 def known_end(run: Run, place: Path, *, ours: bool, since: float) -> Finished | Failed | Elsewhere | None:
-    """Returns the event for a run that is not to be trained now; None for one that is.
-
-    Args:
-        run: The run.
-        place: Its folder.
-        ours: Whether this process holds its claim: then no other process can finish or fail it.
-        since: When the comparison began.
-    """
+    """Returns the event for a run that is not to be trained now; None for one that is."""
     if (result := read_result(place)) is not None:
         return Finished(run=run, result=result)
     if not ours:

@@ -3,13 +3,11 @@
 from typing import final
 
 import torch
-from torch import Tensor
 from torch.nn import functional as F
 
-from onepeak._core.check import check_scores
-from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, Scores, full_precision, real_tensors
+from onepeak._core.tensors import Outputs, PerClass, real_tensors
 from onepeak.errors import InputError
-from onepeak.methods.method import ExactTable, Method
+from onepeak.methods.method import ExactTable, Method, Wrapped
 from onepeak.methods.record import MethodRecord
 from onepeak.methods.slopes import Slopes, SlopesLevels
 
@@ -18,7 +16,7 @@ MOST_TABLED = 512
 
 
 @final
-class Smoothed(Method):
+class Smoothed(Wrapped):
     r"""A base method on outputs that are averaged over their neighbours at every scale.
 
     .. math:: o_k = \frac1{m+1} \Big( u_k + \sum_{i=0}^{m-1} \mathrm{mean} \, \{ u_j : |j - k| \le 2^i \} \Big),
@@ -41,28 +39,22 @@ class Smoothed(Method):
     """
 
     def __init__(self, base: Method) -> None:
-        if not isinstance(base, Method):
-            raise InputError(f"`base` must be a method, got {type(base).__name__}: see onepeak.method(name, ...).")
+        super().__init__(base)
         if base.num_outputs < base.num_classes - 1:
             raise InputError(
                 f"`base` must have one output per class or level, got {type(base).__name__} with "
                 f"{base.num_outputs}: there are no neighbours to average over."
             )
-        super().__init__(base.num_classes, class_weight=base.class_weight)
-        self.base = base
         length = base.num_outputs
         with real_tensors():
             self.weights = ExactTable(smoothed(torch.eye(length).double())) if length <= MOST_TABLED else None
-        self.decision, self.own_rate = base.decision, base.own_rate
-        self.batchwise = base.batchwise
 
-    @property
-    def num_outputs(self) -> int:
-        """As the base method."""
-        return self.base.num_outputs
+    def base_outputs(self, outputs: Outputs) -> Outputs:
+        """The averages of the outputs."""
+        return self.smooth(outputs)
 
     def smooth(self, outputs: Outputs) -> Outputs:
-        """The inputs of the base method: `smoothed(outputs)`."""
+        """`smoothed(outputs)`, as a product with a table where it is small."""
         if self.weights is None:
             return smoothed(outputs)
         kind = outputs.device.type
@@ -74,40 +66,6 @@ class Smoothed(Method):
             return outputs @ weights
         with torch.autocast(kind, enabled=False):  # autocast would round to eight bits
             return outputs @ weights
-
-    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The losses of the base method."""
-        return self.base.checked_losses(self.smooth(outputs), labels)
-
-    def weighted_losses(self, outputs: Outputs, labels: Labels, weights: PerSample | None) -> PerSample:
-        """The weighted losses of the base method."""
-        return self.base.weighted_losses(self.smooth(outputs), labels, weights)
-
-    def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
-        """The mean loss of the base method."""
-        return self.base.mean_loss(self.smooth(outputs), labels)
-
-    def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """The posterior of the base method."""
-        return self.base.posterior_of(self.smooth(outputs))
-
-    def class_scores(self, outputs: Outputs) -> Scores:
-        """The class scores of the base method."""
-        return self.base.class_scores(self.smooth(outputs))
-
-    def predict(self, outputs: Outputs) -> Labels:
-        """The prediction of the base method."""
-        check_scores(outputs, self.num_outputs, name="outputs")
-        return self.base.predict(self.smooth(full_precision(outputs)))
-
-    @property
-    def scheduled(self) -> bool:
-        """Whether the base method has a schedule."""
-        return self.base.scheduled
-
-    def tighten(self) -> None:
-        """Advances the schedule of the base method."""
-        self.base.tighten()
 
 
 def smooth_slopes(
@@ -149,18 +107,18 @@ def smoothed(outputs: Outputs) -> Outputs:
     length = outputs.shape[-1]
     num_before = torch.arange(length, device=outputs.device)
     num_after = num_before.flip(0)
-    before, after = _moved(outputs, 1), _moved(outputs, -1)  # the sums of the next `reach` outputs on either side
+    before, after = _shifted(outputs, 1), _shifted(outputs, -1)  # the sums of the next `reach` outputs on either side
     total, scales, reach = outputs, 1, 1
     while reach < length:
         total = total + (before + outputs + after) / (1 + num_before.clamp(max=reach) + num_after.clamp(max=reach))
-        before, after = before + _moved(before, reach), after + _moved(after, -reach)
+        before, after = before + _shifted(before, reach), after + _shifted(after, -reach)
         scales, reach = scales + 1, 2 * reach
     return total / scales
 
 
-def _moved(values: Outputs, places: int) -> Outputs:
+def _shifted(values: Outputs, steps: int) -> Outputs:
     """The values shifted along the last axis and padded with zeros."""
-    return F.pad(values, (places, -places))
+    return F.pad(values, (steps, -steps))
 
 
 SMOOTH_SLOPES = MethodRecord(
@@ -168,8 +126,6 @@ SMOOTH_SLOPES = MethodRecord(
     title="slopes whose neighbours learn together",
     family="levels",
     reference="onepeak",
-    year=None,
     num_outputs="c-1",
-    as_published="none",
     build=smooth_slopes,
 )

@@ -27,15 +27,7 @@ def findings(
     paradoxical: Mapping[str, float],
     variation: Mapping[str, float],
 ) -> tuple[str, ...]:
-    """The findings on one data set, one sentence each: lowest error, consistency and the planned comparison.
-
-    Args:
-        runs: Its runs, as `read_results` gives them.
-        summary: What `summary` makes of them; what it is tested against is the baseline here.
-        alone: The row that the user has named to be compared by itself; ELB with CE if left out.
-        paradoxical: The share of paradoxical predictions of each row; may be empty.
-        variation: The distance of each row's posteriors from the true ones; may be empty.
-    """
+    """The findings on one data set, one sentence each: lowest error, consistency and the planned comparison."""
     orders = summary[summary["metric"] == "soi_predicted"]
     chance = dict(zip(orders["method"], orders["chance"], strict=True))
     early = [*_hardly_trained_sentences(runs, chance), *_constant_sentence(runs)]

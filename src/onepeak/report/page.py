@@ -1,18 +1,32 @@
 """The page: one HTML file that carries all it needs and asks nobody for anything."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-from onepeak._core.imports import require
-from onepeak._core.wording import counted, counted_splits
-from onepeak.experiment.run_files import FailedRun
+from onepeak._core.imports import Frame, require
+from onepeak._core.wording import counted, counted_splits, duration, listed
+from onepeak.experiment.run_files import CONFIG, RECORD, FailedRun
 from onepeak.report.figures.canvas import Looks
 from onepeak.report.method_tables import WideTable
-from onepeak.report.provenance import Provenance
 from onepeak.report.run_data import RunData
 from onepeak.report.sections import Section
 from onepeak.report.summary import TABLE_METRICS, TableMetric
+from onepeak.training.out_folder import RESULT
 from onepeak.training.run import versions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """What the last lines of a report say."""
+
+    commands: tuple[str, ...]
+    """What was typed, each once; none where it was not written down."""
+    config: str
+    """The text of the experiment's settings; empty where there are none."""
+    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,13 +64,7 @@ class PageText:
 
 
 def page_html(blocks: Sequence[BlockText], *, metrics: Iterable[str], diagrams: Sequence[str] = ()) -> str:
-    """The whole page.
-
-    Args:
-        blocks: One per data set.
-        metrics: Those that were measured, to be explained.
-        diagrams: Addresses of the diagrams of ranks.
-    """
+    """The whole page."""
     jinja2 = require("jinja2", extra="report", purpose="The report's page")
     offline = require("plotly.offline", extra="report", purpose="The report's page")
     environment = jinja2.Environment(
@@ -86,3 +94,51 @@ def subtitle(data: RunData) -> str:
     rows, splits = len(data.looks), counted_splits(list(zip(runs["split"], runs["fold"], strict=True)))
     classes = f"{len(data.classes)} classes, " if data.classes else ""
     return f"{classes}{counted(rows, 'method')} on {splits}, {counted(len(runs), 'run')}"
+
+
+def read_provenance(folder: Path, config: Mapping[str, Any] | None, runs: Frame) -> Provenance:
+    """Reads it from the folder and from its first run."""
+    first = json.loads((Path(runs["folder"].iloc[0]) / RESULT).read_text(encoding="utf-8"))
+    seconds = float(runs["seconds"].sum())
+    facts = {
+        "runs": f"{len(runs):,}, seeds {listed(sorted(set(runs['seed'])))}",
+        "data": _data(first, {} if config is None else config.get(RECORD, {})),
+        "protocol": listed(dict.fromkeys(runs["protocol"])),
+        "samples": f"{first['sizes']['train']:,} train, {first['sizes']['valid']:,} validation, "
+        f"{first['sizes']['test']:,} test (first run)",
+        "epoch": _choice_of_epoch(first.get("selected_by", "metric"), runs),
+        "time": f"{duration(seconds)} of training, {duration(seconds / len(runs))} per run",
+        "machine": f"{first.get('device', 'not recorded')}, precision {first.get('precision', 'not recorded')}",
+        "versions": ", ".join(f"{name} {version}" for name, version in first.get("versions", {}).items()),
+    }
+    return Provenance(
+        commands=() if config is None else tuple(config.get(RECORD, {}).get("commands", ())),
+        config=(folder / CONFIG).read_text(encoding="utf-8") if config is not None else "",
+        facts={name: text for name, text in facts.items() if text},
+    )
+
+
+def _data(first: Mapping[str, Any], record: Mapping[str, Any]) -> str:
+    """How many items and groups there are, and how many were left out; what older records do not know is not said."""
+    earlier = {"items": record["items"]} if "items" in record and record.get("dataset") == first["dataset"] else {}
+    data = first.get("data", earlier)
+    if "items" not in data:
+        return ""
+    text = counted(data["items"], "sample")
+    if data.get("groups") is not None:
+        column = data.get("group_column")
+        text += f" of {counted(data['groups'], 'group')}" + (f" (column {column})" if column else "")
+    if data.get("left_out"):
+        text += f"; {counted(data['left_out'], 'sample')} left out by --skip-bad"
+    return text
+
+
+def _choice_of_epoch(by: str, runs: Frame) -> str:
+    epochs = int(runs["epochs"].max())
+    if by == "last":
+        return f"the last of {epochs}"
+    stopped = int((runs["epochs"] < runs["most_epochs"]).sum())
+    text = f"chosen by validation {by}, of "
+    if not stopped:
+        return f"{text}{epochs}"
+    return f"{text}at most {int(runs['most_epochs'].max())}; {stopped} of {counted(len(runs), 'run')} stopped early"

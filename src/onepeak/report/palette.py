@@ -42,9 +42,6 @@ def styles(methods: Mapping[str, str]) -> dict[str, Style]:
 
     Two methods share a colour only where there are more than colours.
 
-    Args:
-        methods: The method of each row, by the row's label: `{"ld": "ld", "ld-as_published": "ld"}`.
-
     Example:
         >>> looks = styles({"ld": "ld", "ld-as_published": "ld"})
         >>> looks["ld"].colour == looks["ld-as_published"].colour, looks["ld-as_published"].dash

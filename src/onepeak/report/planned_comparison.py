@@ -28,32 +28,28 @@ class PlannedComparison:
 def check_rows(rows: Collection[str], *, against: str | None, alone: str | None = None, of: str = "") -> None:
     """Refuses rows to compare with that the table does not have.
 
-    Args:
-        rows: The labels there are.
-        against: The row that others are tested against; None for the best.
-        alone: The row to be compared by itself with that one, or with cross-entropy; None for none.
-        of: Whose rows they are, such as " of fgnet".
-
     Example:
         >>> check_rows(["ce", "elb"], against=None, alone="ce")
         Traceback (most recent call last):
-        onepeak.errors.InputError: `alone` (--alone) must be another row than the one it is compared with, got 'ce' ...
+        onepeak.errors.InputError: `alone` must be another row than the one it is compared with, got 'ce' for both. ...
     """
     for name, row in (("against", against), ("alone", alone)):
         if row is not None and row not in rows:
-            raise unknown_name(f"row{of} for `{name}` (--{name})", row, rows)
+            raise unknown_name(f"row{of} for `{name}`", row, rows, argument=name)
     if alone is None:
         return
     baseline = against or BASELINE
     if baseline not in rows:
         raise InputError(
-            f"`against` (--against) must name the row{of} that {alone} is compared with, as there is no {BASELINE}, "
-            f"got none. Known: {', '.join(rows)}."
+            f"`against` must name the row{of} that {alone} is compared with, as there is no {BASELINE}, "
+            f"got none. Known: {', '.join(rows)}.",
+            argument="against",
         )
     if alone == baseline:
         raise InputError(
-            f"`alone` (--alone) must be another row than the one it is compared with, got {alone!r} for both: "
-            "name the other with `against` (--against)."
+            f"`alone` must be another row than the one it is compared with, got {alone!r} for both.",
+            argument="alone",
+            fix="Name the other row with `against`.",
         )
 
 
@@ -61,12 +57,6 @@ def planned_comparison(
     runs: Frame, *, alone: str | None = None, against: str | None = None, metric: str = "mae"
 ) -> PlannedComparison | None:
     """The pair that the user names, or the log-barrier against cross-entropy, or the only pair that there is.
-
-    Args:
-        runs: The runs on one data set, as `read_results` gives them.
-        alone: The row that the user has named to be compared by itself.
-        against: The row that others are tested against, which that one is compared with; cross-entropy if left out.
-        metric: "mae", of the labels that each method decides for, or "mae_median".
 
     Returns:
         None where there is no such pair, or none with a run of the same split and fold.

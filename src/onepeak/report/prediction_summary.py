@@ -145,12 +145,7 @@ class CalibrationSummary:
     """One per run, as its validation part set it."""
 
     def add(self, part: TestPart, *, temperature: float) -> None:
-        """Measures one run.
-
-        Args:
-            part: What the run's model says of its test samples.
-            temperature: Of the run.
-        """
+        """Measures one run."""
         log_probs, labels = torch.tensor(part.log_probs), torch.tensor(part.label)
         self.trained.add(log_probs, labels)
         self.calibrated.add(temper(log_probs, temperature), labels)

@@ -83,17 +83,7 @@ def gather(
     most_numbers: int = MOST_NUMBERS,
     on_run: Callable[[], None] = lambda: None,
 ) -> RunData:
-    """Reads the histories and predictions of all runs on one data set, one run in memory at a time.
-
-    Args:
-        title: What the data set is called on the page.
-        runs: Its runs, as `read_results` gives them.
-        summary: What `summary` makes of them.
-        source: The data.
-        classes: Their names, as the experiment recorded them; else those of a model or of the data.
-        most_numbers: The most probabilities to keep for overlays.
-        on_run: Called after each run.
-    """
+    """Reads the histories and predictions of all runs on one data set, one run in memory at a time."""
     methods = dict(zip(runs["label"], runs["method"], strict=True))
     classes = tuple(classes) or _classes(runs, source)
     num_examples = int(np.clip(most_numbers // max(1, len(methods) * len(classes) ** 2), 3, 40))
@@ -213,10 +203,6 @@ def choose_suspects(
 ) -> list[tuple[str, Suspect]]:
     """The strongest of each method first, then the strongest of all; no sample twice.
 
-    Args:
-        predictions: What each row says.
-        most: How many to choose.
-
     Returns:
         Rows and their suspects, the strongest first.
     """
@@ -236,13 +222,7 @@ def choose_suspects(
 
 
 def choose_cases(predictions: Mapping[str, PredictionSummary], runs: Frame, source: Source) -> tuple[Case, ...]:
-    """The chosen predictions with all methods' posteriors of the same samples.
-
-    Args:
-        predictions: What each row says.
-        runs: The runs, as `read_results` gives them.
-        source: The data.
-    """
+    """The chosen predictions with all methods' posteriors of the same samples."""
     return tuple(_case(row, suspect, predictions, runs, source) for row, suspect in choose_suspects(predictions))
 
 

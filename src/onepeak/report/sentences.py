@@ -59,10 +59,6 @@ def enumerated(names: Sequence[str]) -> str:
 def never_predicted_sentence(confusion: npt.NDArray[np.int64], classes: Sequence[str]) -> str:
     """A sentence on classes that are never predicted, though test samples have them; empty if there are none.
 
-    Args:
-        confusion: Samples by true and predicted class.
-        classes: Their names.
-
     Example:
         >>> never_predicted_sentence(np.array([[3, 1, 0], [2, 2, 0], [0, 5, 0]]), ["low", "middle", "high"])
         'Never predicted: high (5 samples).'

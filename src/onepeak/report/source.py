@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak.data.datasets import DATASETS
-from onepeak.data.images.decode import decode_image
-from onepeak.data.images.pillow import Image
+from onepeak.data.images.decode import Image, decode_image
 from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Manifest
 from onepeak.data.source import DataSource
 from onepeak.data.splits.leaks import data_digest, item_digests
@@ -75,12 +74,7 @@ class Source:
                 return None
 
     def features(self, place: int, *, most: int | None = None) -> dict[str, str]:
-        """The row of a table at a place, as text by column; nothing for images.
-
-        Args:
-            place: Of the row.
-            most: Only so many columns: those in which the row is least like the others, in the table's order.
-        """
+        """The row of a table at a place, as text by column; nothing for images."""
         items = None if self.manifest is None else self.manifest.items
         if not isinstance(items, FeatureRows):
             return {}
@@ -110,12 +104,7 @@ def _apart(items: FeatureRows, place: int) -> npt.NDArray[np.float64]:
 
 
 def open_source(config: Mapping[str, Any] | None, dataset: str) -> Source:
-    """Opens the data as the runs did; a table that has changed since is not shown, as its rows may have moved.
-
-    Args:
-        config: The settings of the experiment; None where the folder has none, as that of a single run.
-        dataset: The name of the data set, as the runs have it.
-    """
+    """Opens the data as the runs did; a table that has changed since is not shown, as its rows may have moved."""
     if config is None and not (dataset in DATASETS and DATASETS[dataset].generate is not None):
         return Source(manifest=None, reason=f"The folder has no {CONFIG} that says where the data lie.")
     settings = {} if config is None else config

@@ -176,12 +176,7 @@ def _rows_of_metric(
 
 
 def in_common(results: Frame, column: str) -> Frame:
-    """The runs on splits and folds on which every method with any figure of that data set and folder has one.
-
-    Args:
-        results: As `onepeak.experiment.results.read_results` gives them.
-        column: Which figure, such as `test_mae`.
-    """
+    """The runs on splits and folds on which every method with any figure of that data set and folder has one."""
     known, block = results[results[column].notna()], ["experiment", "dataset"]
     num_methods = known.groupby([*block, "split", "fold"])["label"].transform("nunique")
     return known[num_methods == known.groupby(block)["label"].transform("nunique")]

@@ -11,9 +11,8 @@ from onepeak.errors import InputError
 from onepeak.experiment.results import read_results
 from onepeak.experiment.statistics import RankComparison, compare_ranks
 from onepeak.report.figures.canvas import save
-from onepeak.report.method_tables import WideTable, selecting, wide_tables
+from onepeak.report.method_tables import WideTable, latex_table, markdown_table, selecting, wide_tables
 from onepeak.report.summary import TABLE_METRICS, in_common, summary
-from onepeak.report.table_formats import latex_table, markdown_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,33 +47,27 @@ def write_tables(*folders: str | Path, out: str | Path | None = None, against: s
         against: The row that the others are tested against; the best one of each metric if left out.
     """
     if out is None and len(folders) > 1:
-        raise InputError(f"`out` must be given for tables of {len(folders)} folders: it names where they go.")
+        raise InputError(f"`out` must be given for tables of {len(folders)} folders.", argument="out")
     results = read_results(*folders)
     return write_summary(results, summary(results, against=against), Path(folders[0] if out is None else out))
 
 
-def write_summary(results: Frame, table: Frame, place: Path) -> TablePaths:
-    """Writes the same from a summary that is made already.
-
-    Args:
-        results: The runs, as `onepeak.experiment.results.read_results` gives them.
-        table: Their summary, as `onepeak.report.summary.summary` gives it.
-        place: The folder, which is made where it is not there.
-    """
+def write_summary(results: Frame, table: Frame, folder: Path) -> TablePaths:
+    """Writes the same from a summary that is made already."""
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"`out` must be a folder, or a place for one, got {place}: {error.strerror}.") from error
+        raise InputError(f"`out` must be a folder, got {folder}: {error.strerror}.", argument="out") from error
     tables = wide_tables(table)
     paths = TablePaths(
-        csv=place / "table.csv",
-        markdown=place / "table.md",
-        latex=place / "table.tex",
+        csv=folder / "table.csv",
+        markdown=folder / "table.md",
+        latex=folder / "table.tex",
         diagrams=tuple(
             path
             for metric in RANKED
             if (comparison := rank_comparison(results, metric)) is not None
-            for path in write_diagram(comparison, place / f"ranks-{metric}", title=TABLE_METRICS[metric].title)
+            for path in write_diagram(comparison, folder / f"ranks-{metric}", title=TABLE_METRICS[metric].title)
         ),
     )
     write_text_in_one_step(paths.csv, table.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
@@ -89,10 +82,6 @@ def rank_comparison(results: Frame, metric: str) -> RankComparison | None:
     Only splits and folds count that all these methods have: means over other runs than those of others would rank easy
     splits before hard ones. A data set without any is left out. Ranks on one data set depend on each other, so several
     folders of it count once, with the mean of their means.
-
-    Args:
-        results: As `onepeak.experiment.results.read_results` gives them.
-        metric: What to rank by.
     """
     better = TABLE_METRICS[metric].higher_is_better
     if better is None:
@@ -115,12 +104,7 @@ def rank_comparison(results: Frame, metric: str) -> RankComparison | None:
 
 
 def terminal_tables(results: Frame, *, against: str | None = None) -> tuple[WideTable, ...]:
-    """What chose the epochs, error and order of every method: one table per data set, all with the same columns.
-
-    Args:
-        results: As `onepeak.experiment.results.read_results` gives them.
-        against: The row that the others are tested against; the best one of each metric if left out.
-    """
+    """What chose the epochs, error and order of every method: one table per data set, all with the same columns."""
     table = summary(results, against=against)
     chosen = selecting(table)
     names = list(dict.fromkeys([*chosen, *ON_TERMINAL]))
@@ -128,12 +112,7 @@ def terminal_tables(results: Frame, *, against: str | None = None) -> tuple[Wide
 
 
 def terminal_table(results: Frame, *, against: str | None = None) -> "Table":
-    """Error and order of every method as a table that fits a terminal, the best in bold.
-
-    Args:
-        results: As `onepeak.experiment.results.read_results` gives them.
-        against: The row that the others are tested against; the best one of each metric if left out.
-    """
+    """Error and order of every method as a table that fits a terminal, the best in bold."""
     rich = require("rich.table", extra="cli", purpose="A table on the terminal")
     text = require("rich.text", extra="cli", purpose="A table on the terminal")
     tables = terminal_tables(results, against=against)
@@ -165,12 +144,7 @@ _MOST_NUMBERED = 20
 
 
 def critical_difference_diagram(comparison: RankComparison, *, title: str = "") -> "Figure":
-    """Draws the diagram: rank 1, the best, on the left.
-
-    Args:
-        comparison: The mean ranks.
-        title: What was ranked.
-    """
+    """Draws the diagram: rank 1, the best, on the left."""
     figure_module = require("matplotlib.figure", extra="report", purpose="A diagram")
     num_methods, groups = len(comparison.methods), comparison.groups
     num_left = (num_methods + 1) // 2
@@ -212,11 +186,5 @@ def critical_difference_diagram(comparison: RankComparison, *, title: str = "") 
 
 
 def write_diagram(comparison: RankComparison, path: Path, *, title: str = "") -> tuple[Path, Path]:
-    """Writes the diagram as PNG and PDF; the same ranks give the same bytes.
-
-    Args:
-        comparison: The mean ranks.
-        path: Where to, without a suffix.
-        title: What was ranked.
-    """
+    """Writes the diagram as PNG and PDF; the same ranks give the same bytes."""
     return save(critical_difference_diagram(comparison, title=title), path, tight=True)

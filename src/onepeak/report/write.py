@@ -15,9 +15,8 @@ from onepeak.experiment.run_files import failed_runs, read_config, recorded_clas
 from onepeak.report.figures.canvas import save
 from onepeak.report.findings import findings
 from onepeak.report.method_tables import wide_tables
-from onepeak.report.page import BlockText, page_html, subtitle
+from onepeak.report.page import BlockText, page_html, read_provenance, subtitle
 from onepeak.report.planned_comparison import check_rows
-from onepeak.report.provenance import read_provenance
 from onepeak.report.run_data import MOST_NUMBERS, RunData, gather
 from onepeak.report.sections import sections
 from onepeak.report.source import open_source
@@ -66,7 +65,7 @@ def write_report(
         onepeak.errors.InputError: `nowhere` must be a folder that onepeak compare or train wrote, got no folder.
     """
     if out is None and len(folders) > 1:
-        raise InputError(f"`out` (--out) must be given for a report of {len(folders)} folders: it names where it goes.")
+        raise InputError(f"`out` must be given for a report of {len(folders)} folders.", argument="out")
     results = read_results(*folders)
     place = Path(folders[0] if out is None else out)
     whole = summary(results, against=against)

@@ -277,7 +277,7 @@ def held_out(data: Manifest, model: Model, folder: Path, part: HeldOut) -> Manif
     gone, title = missing.total(), _TITLES[part]
     if not chosen_items:
         raise InputError(
-            f"`part` (--part {part}) needs the data that the model was trained on, got data with none of the "
+            f"`part` needs the data that the model was trained on, got data with none of the "
             f"{counted(size, 'item')} of its {title} part: leave it out to measure on all items."
         )
     notes = [f"only the {title} part of the model's training: {len(chosen_items):,} of {counted(len(data), 'item')}"]
@@ -292,7 +292,7 @@ def held_out(data: Manifest, model: Model, folder: Path, part: HeldOut) -> Manif
 
 def _recorded(folder: Path, part: HeldOut) -> Counter[tuple[str, int]]:
     """Counts how often each content and label is in the part."""
-    why = f"`part` (--part) needs to know what was held out when the model was trained, which {folder}"
+    why = f"`part` needs to know what was held out when the model was trained, which {folder}"
     if not (folder / PREDICTIONS).is_file():
         raise InputError(f"{why} does not say without {PREDICTIONS}: copy the folder of the training whole.")
     rows = read_predictions(folder, columns=["part", "label"])

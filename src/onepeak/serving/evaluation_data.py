@@ -54,9 +54,10 @@ def open_for(model: Model, source: DataSource) -> Manifest:
         # the classes are the model's, whatever the data hold
         return source.open(like=_like(model), keep_classes=False)
     except InputError as error:
-        if not order_is_the_models or "`order`" not in str(error):
+        if not order_is_the_models or "`order`" not in error.message:
             raise
-        raise InputError(str(error).replace("`order`", "`order` (the model's, as none was given)", 1)) from error
+        fix = f"{error.fix} The order is the model's, because `order` was not given.".lstrip()
+        raise InputError(error.message, argument="order", fix=fix, file=error.file, page=error.page) from error
 
 
 def check_kind(model: Model, *, images: bool) -> None:

@@ -45,10 +45,6 @@ def hardly_trained(best_epoch: int, epochs: int, selected_by: str, *, order: flo
 def best_constant(labels: Labels, num_classes: int) -> tuple[int, float]:
     """Returns the constant prediction with the lowest mean absolute error, and that error; the lowest label of a tie.
 
-    Args:
-        labels: True labels, at least one.
-        num_classes: Number of classes.
-
     Example:
         >>> best_constant(torch.tensor([0, 0, 1, 3]), 4)
         (0, 1.0)
@@ -63,10 +59,6 @@ def no_better_than_constant(mae: float, constant: float) -> bool:
     That is true of every network that predicts the same label for all samples. It need not mean that the network is
     bad: if most labels are equal, a constant prediction is hard to beat.
 
-    Args:
-        mae: The network's error.
-        constant: The error of `best_constant`; for 0 (a single label) or NaN (unknown) the result is False.
-
     Example:
         >>> no_better_than_constant(0.67, 0.67), no_better_than_constant(0.5, 0.67), no_better_than_constant(0.0, 0.0)
         (True, False, False)
@@ -76,10 +68,6 @@ def no_better_than_constant(mae: float, constant: float) -> bool:
 
 def never_predicted(labels: Labels, predicted: Labels) -> dict[int, int]:
     """Returns the classes that occur but are never predicted, usually rare ones, with their numbers of samples.
-
-    Args:
-        labels: True labels.
-        predicted: Predicted labels.
 
     Example:
         >>> never_predicted(torch.tensor([0, 0, 0, 1, 2, 2]), torch.tensor([0, 0, 1, 0, 0, 0]))
@@ -118,12 +106,7 @@ def ran_out(values: Sequence[float]) -> bool:
 
 
 def values_to_lower(folder: Path, selected_by: str) -> list[float]:
-    """Returns the selection metric after every epoch, negated if higher is better; empty if nothing was selected.
-
-    Args:
-        folder: The run's folder.
-        selected_by: The validation metric, "loss", or "last".
-    """
+    """Returns the selection metric after every epoch, negated if higher is better; empty if nothing was selected."""
     if selected_by == "last":
         return []
     pandas = require("pandas", extra="data", purpose="The history")

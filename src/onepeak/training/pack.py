@@ -69,22 +69,13 @@ def backward(loss: Tensor, *, fabric: "Fabric") -> None:
 
     Fabric marks a backward pass for the whole process, and a pass that ends must not remove the mark of another. On a
     GPU this costs nothing, because autograd has one thread per device for all passes.
-
-    Args:
-        loss: The loss of a network that the fabric has set up.
-        fabric: Device and precision.
     """
     with _BACKWARD:
         fabric.backward(loss)
 
 
 def lanes_that_fit(device: torch.device, *, shared: int) -> int:
-    """Returns how many runs fit on a GPU, once one of them has run long enough to allocate all of its memory.
-
-    Args:
-        device: The GPU.
-        shared: Bytes that the runs share: the images.
-    """
+    """Returns how many runs fit on a GPU, once one of them has run long enough to allocate all of its memory."""
     free, _ = torch.cuda.mem_get_info(device)
     of_one = max(1, torch.cuda.max_memory_reserved(device) - shared)
     return min(MOST_LANES, 1 + int(SHARE_OF_MEMORY * free / of_one))

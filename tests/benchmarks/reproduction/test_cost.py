@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from onepeak.data.datasets.catalog import DATASETS
+from onepeak.data.datasets import DATASETS
 from onepeak.experiment.grid import Work
 from reproduction.cost import PIXELS, STEPS_PER_SECOND, cost_of, counted_manifest, seconds_of
 

@@ -91,7 +91,7 @@ def test_the_table_can_be_against_a_row_that_the_folder_has_already(table, tmp_p
     assert "too few runs to name a winner" in (out / "table.md").read_text()
     status, output, errors = run(*flags_of(table, out, "--methods", "elb", "--against", "ec", "--dry-run"))
     assert (status, output) == (2, "")
-    assert "Unknown row for `against` (--against) 'ec'. Known: elb, ce." in errors
+    assert "Unknown row for `--against` 'ec'. Known: elb, ce." in errors
 
 
 def test_rare_classes_can_be_made_to_count_for_all_methods_or_for_one(table, tmp_path, run, here, no_pages):
@@ -241,7 +241,7 @@ def test_rows_that_a_file_of_splits_leaves_out_are_told(run, table, tmp_path, he
     frame.to_csv(tmp_path / "parts.csv", index_label="item")
     status, _, errors = run(*flags_of(table, tmp_path / "out", "--methods", "ce", "--protocol", tmp_path / "parts.csv"))
     assert status == 0, errors
-    assert "2 of 80 items are in no part, and not used: item 78, item 79" in errors
+    assert "2 of 80 samples are in no part, and not used: sample 78, sample 79" in errors
 
 
 @pytest.mark.bad_input
@@ -272,9 +272,9 @@ def test_what_is_wrong_with_the_flags_is_told_before_images_are_read(
     [
         (("--methods", "ce,ebl"), ("Unknown method 'ebl'. Did you mean 'elb'?",)),
         (("--methods", "ce,ce"), ("different labels, got 'ce' twice",)),
-        (("--against", "ebl"), ("Unknown row for `against` (--against) 'ebl'. Did you mean 'elb'? Known: ce, elb.",)),
-        (("--alone", "ebl"), ("Unknown row for `alone` (--alone) 'ebl'. Did you mean 'elb'? Known: ce, elb.",)),
-        (("--alone", "ce"), ("`alone` (--alone) must be another row than the one it is compared with, got 'ce'",)),
+        (("--against", "ebl"), ("Unknown row for `--against` 'ebl'. Did you mean 'elb'? Known: ce, elb.",)),
+        (("--alone", "ebl"), ("Unknown row for `--alone` 'ebl'. Did you mean 'elb'? Known: ce, elb.",)),
+        (("--alone", "ce"), ("`--alone` must be another row than the one it is compared with, got 'ce'",)),
         (("--epochs", "0"), ("onepeak: `--epochs` must be an integer >= 1, got 0",)),
         (("--batch-size", "0"), ("onepeak: `--batch-size` must be an integer >= 1, got 0",)),
         (("--select", "maee"), ("onepeak: Unknown `--select` 'maee'. Did you mean 'mae'?",)),
@@ -286,19 +286,19 @@ def test_what_is_wrong_with_the_flags_is_told_before_images_are_read(
             ("--class-weight", "1,2"),
             ("`--class-weight` must be 'balanced' or 4 numbers, one per class, got 2 numbers",),
         ),
-        (("--splits", "0"), ("`splits` must be an integer >= 1, got 0",)),
+        (("--splits", "0"), ("`--splits` must be an integer >= 1, got 0",)),
         (("--backbone", "resnet18"), ("`backbone` must be mlp for a table, got 'resnet18'",)),
         (("--label", "grad"), ("'grad'", "grade")),
         (("--protocol", "kfolds"), ("Did you mean 'kfold'?",)),
-        (("--precision", "fp23"), ("Unknown `precision` 'fp23'",)),
-        (("--device", "tpu"), ("Unknown `device` 'tpu'",)),
-        (("--executor", "slurm"), ("Unknown `executor` 'slurm'",)),
+        (("--precision", "fp23"), ("Unknown `--precision` 'fp23'",)),
+        (("--device", "tpu"), ("Unknown `--device` 'tpu'",)),
+        (("--executor", "slurm"), ("Unknown `--executor` 'slurm'",)),
         (("--gpus-per-run", "0.5"), ("`--gpus-per-run` has no use for the executor local", "--executor ray")),
         (("--executor", "ray", "--threads", "2"), ("`--threads` has no use for the executor ray", "--cpus-per-run")),
-        (("--executor", "ray", "--address", "nowhere"), ("`address` must be auto, local, host:port", "'nowhere'")),
-        (("--workers", "0"), ("`workers` must be an integer >= 1, got 0",)),
+        (("--executor", "ray", "--address", "nowhere"), ("`--address` must be auto, local, host:port", "'nowhere'")),
+        (("--workers", "0"), ("`--workers` must be an integer >= 1, got 0",)),
         (("--recipe", "gone.toml"), ("gone.toml", "No such file")),
-        (("--weights", "gone.pt"), ("`weights` must be a file", "gone.pt")),
+        (("--weights", "gone.pt"), ("`--weights` must be a file", "gone.pt")),
     ],
 )
 def test_a_flag_that_cannot_be_met_is_one_line_that_names_it(run, table, tmp_path, more, messages):

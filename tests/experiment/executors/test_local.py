@@ -223,7 +223,7 @@ def test_packed_on_a_gpu_runs_are_faster_by_the_same_however_many_they_are(monke
 @pytest.mark.bad_input
 def test_networks_that_draw_random_numbers_cannot_be_told_to_be_packed(tmp_path):
     prepared_experiment = replace(tiny(tmp_path), network=NetworkSettings(backbone="mlp", num_features=4, dropout=0.5))
-    with pytest.raises(InputError, match=r"`pack` \(--pack\) must be 1 for a network with dropout .* got 2"):
+    with pytest.raises(InputError, match=r"`pack` must be 1 for a network with dropout .* got 2"):
         LocalExecutor(device="cpu", workers=2, pack=2).run([], prepared_experiment, tmp_path, report=print)
 
 

@@ -83,7 +83,7 @@ def test_the_first_page_says_what_its_figures_are(tmp_path, splits, sentence):
 @pytest.mark.parametrize("splits", [1, 2])
 def test_error_against_order_is_drawn_of_more_than_one_run(tmp_path, splits):
     shown = open_inspection(write_comparison(tmp_path, {"ce": [1.0] * splits}))
-    assert ("Error against order" in render(overview_page(shown, SHELL))) == (splits > 1)
+    assert ("Error against consistency" in render(overview_page(shown, SHELL))) == (splits > 1)
 
 
 def test_notes_begin_as_sentences_do():

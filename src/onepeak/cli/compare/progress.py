@@ -21,11 +21,6 @@ _EVERY = 10.0
 def watching(progress: Progress, *, quiet: bool, console: "Console | None" = None) -> Iterator[Report]:
     """Shows how far a comparison is, on standard error.
 
-    Args:
-        progress: What is shown; it is told of every event.
-        quiet: To show nothing.
-        console: Where to show it.
-
     Yields:
         What is to be told of every event.
     """
@@ -78,13 +73,7 @@ def live_table(progress: Progress, *, elapsed: float) -> "Group":
 
 
 class Lines:
-    """A line for every run that ends, one for all that had ended before, and one now and then on all of them.
-
-    Args:
-        progress: What is told.
-        say: How a line is printed; on standard error by default.
-        clock: What says the time, in seconds.
-    """
+    """A line for every run that ends, one for all that had ended before, and one now and then on all of them."""
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from onepeak._core.files import expanded
 from onepeak._core.wording import counted, counted_splits
 from onepeak.cli.compare.output import print_comparison, print_plan
 from onepeak.cli.compare.progress import watching
-from onepeak.cli.options import command_line, named_as_flags
+from onepeak.cli.options import command_line
 from onepeak.cli.output import print_note, print_notes
 from onepeak.cli.train.warnings import first_weights_notes
 from onepeak.data.datasets import DATASETS
@@ -76,11 +76,6 @@ def compare_all(request: CompareRequest) -> None:
     folder = folder_of(request, experiment)
     check_folder_path(folder)
     _check_rows(request, experiment, folder)
-    with named_as_flags(request.recipe_changes):
-        _plan_or_run(request, experiment, folder)
-
-
-def _plan_or_run(request: CompareRequest, experiment: Experiment, folder: Path) -> None:
     if request.dry_run:
         executor = executor_of(request)
         # A cluster may have GPUs where this machine has none; then the estimate is that of a CPU.
@@ -124,16 +119,15 @@ def experiment_of(request: CompareRequest) -> Experiment:
         recipe, source = read_recipe(request.recipe)
     elif request.methods is not None and source is not None:  # the file's other methods may use what these do not
         source = replace(source, exempt=frozenset(recipe))
-    with named_as_flags(request.recipe_changes):
-        return replace(
-            plan,
-            methods=methods,
-            recipe=recipe | request.recipe_changes,
-            recipe_source=source and source.changed_by(request.recipe_changes),
-            network=plan.network | request.network,
-            source=replace(plan.source, **changes),
-            **request.plan,
-        )
+    return replace(
+        plan,
+        methods=methods,
+        recipe=recipe | request.recipe_changes,
+        recipe_source=source and source.changed_by(request.recipe_changes),
+        network=plan.network | request.network,
+        source=replace(plan.source, **changes),
+        **request.plan,
+    )
 
 
 def folder_of(request: CompareRequest, experiment: Experiment) -> Path:

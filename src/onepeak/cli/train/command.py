@@ -86,36 +86,34 @@ def train(
         bits=bits,
     )
     from_file, source = read_recipe(recipe)
-    with options.named_as_flags(changes):
-        experiment = Experiment(
-            name=name_for(data),
-            source=DataSource(
-                data,
-                root=root,
-                order=order,
-                label=label,
-                group=group,
-                path=path,
-                category=tuple(category),
-                drop=tuple(drop),
-                decimal=decimal,
-                skip_bad=skip_bad,
-            ),
-            methods=(entry,),
-            protocol=protocol,
-            splits=split + 1,
-            seed=seed,
-            recipe=from_file | changes,
-            recipe_source=source and source.changed_by(changes),
-            network=options.network_settings(network, backbone=backbone, pooling=pooling),
-            weights=None if weights is None else str(weights),
-            precision=precision,  # type: ignore[arg-type]  # checked there
-            allow_leak=allow_leak,
-        )
+    experiment = Experiment(
+        name=name_for(data),
+        source=DataSource(
+            data,
+            root=root,
+            order=order,
+            label=label,
+            group=group,
+            path=path,
+            category=tuple(category),
+            drop=tuple(drop),
+            decimal=decimal,
+            skip_bad=skip_bad,
+        ),
+        methods=(entry,),
+        protocol=protocol,
+        splits=split + 1,
+        seed=seed,
+        recipe=from_file | changes,
+        recipe_source=source and source.changed_by(changes),
+        network=options.network_settings(network, backbone=backbone, pooling=pooling),
+        weights=None if weights is None else str(weights),
+        precision=precision,  # type: ignore[arg-type]  # checked there
+        allow_leak=allow_leak,
+    )
     train_one(
         TrainRequest(
             experiment=experiment,
-            flags=tuple(changes),
             split=split,
             fold=fold,
             out=out,

@@ -11,7 +11,7 @@ import typer
 
 from onepeak._core.formats import json_text
 from onepeak._core.wording import listed
-from onepeak.cli.options import command_line, named_as_flags
+from onepeak.cli.options import command_line
 from onepeak.cli.output import print_note, print_notes
 from onepeak.cli.train.warnings import first_weights_notes, training_warnings
 from onepeak.data.manifest import FeatureRows, Manifest
@@ -40,8 +40,6 @@ class TrainRequest:
 
     experiment: Experiment
     """Of one method."""
-    flags: tuple[str, ...]
-    """The settings of the recipe that flags gave, for messages."""
     split: int
     fold: int
     out: Path
@@ -70,8 +68,7 @@ def train_one(request: TrainRequest) -> None:
     # A mistake is told before any image is read, and before lightning is imported, which takes longer than all this.
     find_device(request.device)
     manifest, only = open_manifest(experiment), (request.split, request.fold)
-    with named_as_flags(request.flags):
-        recipe = check_with(manifest, experiment, only=only)
+    recipe = check_with(manifest, experiment, only=only)
     fabric = make_fabric(device=request.device, precision=experiment.precision)
     done = epochs_done(out / CHECKPOINT)
     logger = LoggerWatch(request.logger, out) if fabric.is_global_zero and request.logger != "none" else None
@@ -180,13 +177,7 @@ def show(result: dict[str, Any], num_classes: int, out: Path) -> None:
 
 
 def refuse_other(request: "TrainRequest", manifest: Manifest, result: dict[str, Any]) -> None:
-    """A finished run is not taken for one that was asked for with other settings.
-
-    Args:
-        request: What was asked for.
-        manifest: The data that were asked for.
-        result: The record of the run in the folder.
-    """
+    """A finished run is not taken for one that was asked for with other settings."""
     experiment, entry = request.experiment, request.entry
     settings = {
         "method": entry.name,

@@ -18,13 +18,7 @@ _MANY_CLASSES = 20
 
 
 def training_warnings(result: dict[str, Any], num_classes: int, values: list[float]) -> list[str]:
-    """Why the figures may say little of the method, and intervals of the model little of new samples.
-
-    Args:
-        result: The run's record.
-        num_classes: Of the data.
-        values: What chose the epoch, after every one, see `values_to_lower`.
-    """
+    """Why the figures may say little of the method, and intervals of the model little of new samples."""
     found, chance = [], side_order_chance(num_classes, decision=result["decision"])
     order, best_epoch = result["metrics"]["test"]["soi_predicted"], result["best_epoch"]
     if hardly_trained(best_epoch, result["recipe"]["epochs"], result["selected_by"], order=order, chance=chance):
@@ -79,10 +73,6 @@ _LEARNS_ALONE = ("small", "mlp")
 
 def first_weights_notes(backbone: str, weights: Path | None) -> tuple[str, ...]:
     """A note where a large network has to learn to see from the data at hand alone.
-
-    Args:
-        backbone: Its name.
-        weights: The file it begins with, None for random numbers.
 
     Example:
         >>> first_weights_notes("small", None)

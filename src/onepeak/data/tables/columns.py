@@ -40,21 +40,9 @@ def columns_of(
     drop: Collection[str] = (),
     read_as: str = "",
 ) -> Columns:
-    """Checks the roles given for the columns, and infers the others.
+    """Checks the roles given for the columns (see `onepeak.data.from_frame`), and infers the others.
 
-    Args:
-        frame: The table; for this and the following see `onepeak.data.from_frame`.
-        label: The column of labels.
-        group: The column of groups.
-        path: The column of image paths.
-        category: Columns that hold names.
-        drop: Columns to ignore.
-        read_as: What the rows are, if `category` and `drop` do not apply to them; otherwise empty.
-
-    Example:
-        >>> import pandas
-        >>> columns_of(pandas.DataFrame(columns=["size", "grade", "group"]), label="grade")
-        Columns(label='grade', group='group', path=None, others=('size',))
+    `read_as` says what the rows are if `category` and `drop` do not apply to them; otherwise it is empty.
     """
     _check_names(frame)
     _find(frame, "label", label)
@@ -69,7 +57,7 @@ def columns_of(
         _find(frame, "path", path)
         read_as = "a list of images"
     if path is not None and path in (label, group):
-        raise InputError(f"`path` (--path) must not be the column of labels or of groups, got {path!r}.")
+        raise InputError(f"`path` must not be the column of labels or of groups, got {path!r}.", argument="path")
     uses: dict[str | None, str] = {label: "the column of labels", group: "the column of groups"}
     _check_features(frame, "drop", drop, taken=uses, read_as=read_as)
     uses |= dict.fromkeys(drop, "which `drop` leaves out")
@@ -79,12 +67,7 @@ def columns_of(
 
 
 def repeated(names: Sequence[str]) -> list[str]:
-    """Returns the names that occur more than once, sorted.
-
-    Example:
-        >>> repeated(["b", "a", "b"])
-        ['b']
-    """
+    """Returns the names that occur more than once, sorted."""
     return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
@@ -101,11 +84,12 @@ def _find(frame: Frame, argument: str, column: str) -> None:
         return
     if argument == "label" and column == LABEL:  # the default, which few tables use
         raise InputError(
-            "The column of labels must be named with `label` (--label COLUMN), because none is called 'label': "
-            f"{listed(frame.columns)}."
+            "The column of labels must be named with `label`, because none is called 'label': "
+            f"{listed(frame.columns)}.",
+            argument="label",
         )
     error = unknown_name("column", column, list(frame.columns))
-    raise InputError(f"{error} Name the column with `{argument}` (--{argument}).")
+    raise InputError(str(error), argument=argument, fix=f"Name the column with `{argument}`.")
 
 
 def _check_features(
@@ -115,14 +99,14 @@ def _check_features(
     if isinstance(names, str):
         raise InputError(f"`{argument}` must be a list of columns, got the text {names!r}: write [{names!r}].")
     if names and read_as:
-        raise InputError(f"`{argument}` (--{argument}) has no use for {read_as}: leave it out.")
-    must = f"`{argument}` (--{argument}) must name columns that are features"
+        raise InputError(f"`{argument}` has no use for {read_as}: leave it out.", argument=argument)
+    must = f"`{argument}` must name columns that are features"
     for name in names:
         if name in taken:
-            raise InputError(f"{must}, got {name!r}, {taken[name]}.")
+            raise InputError(f"{must}, got {name!r}, {taken[name]}.", argument=argument)
         if name not in frame.columns:
             others = [column for column in frame.columns if column not in taken]
-            raise InputError(f"{unknown_name('column', name, others)} {must}.")
+            raise InputError(f"{unknown_name('column', name, others)} {must}.", argument=argument)
 
 
 _LIKE_A_GROUP = re.compile(
@@ -136,31 +120,19 @@ _ROWS_EACH = 20
 
 
 def group_names(column: Column) -> list[str]:
-    """Returns the group names as text, empty if missing.
-
-    Example:
-        >>> import pandas
-        >>> group_names(pandas.Series([" p", None, "q"]))
-        ['p', '', 'q']
-    """
+    """Returns the group names as text, empty if missing."""
     return ["" if gone else str(value).strip() for value, gone in zip(column.tolist(), column.isna(), strict=True)]
 
 
 def group_faults(column: Column) -> list[Fault]:
-    """Describes rows without a group.
-
-    Example:
-        >>> import pandas
-        >>> group_faults(pandas.Series(["p", ""], name="patient", index=[2, 3]))[0].sentence
-        "Every row must have a group, 1 row has none in 'patient': 3"
-    """
-    missing = tuple(place for place, name in enumerate(group_names(column)) if not name)
+    """Describes rows without a group."""
+    missing = tuple(index for index, name in enumerate(group_names(column)) if not name)
     if not missing:
         return []
-    where = listed((column.index[place] for place in missing), limit=FEW)
+    where = listed((column.index[index] for index in missing), limit=FEW)
     return [
         Fault(
-            places=missing,
+            indices=missing,
             sentence=f"Every row must have a group, {counted(len(missing), 'row')} "
             f"{'has' if len(missing) == 1 else 'have'} none in {column.name!r}: {where}",
             advice="Give each row that belongs to no group a unique name",
@@ -174,9 +146,6 @@ def likely_groups(frame: Frame) -> Iterator[str]:
 
     These are columns of 3 or more values with a telling name, and columns of text or ids with 20 or more different
     names and 2 to 20 rows per name on average.
-
-    Args:
-        frame: The columns that are neither labels, nor groups, nor paths.
 
     Example:
         >>> import pandas

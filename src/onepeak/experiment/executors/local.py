@@ -86,8 +86,9 @@ class LocalExecutor:
         packable = self.lanes == 1 or prepared_experiment.can_pack
         if not packable and self.must_pack:
             raise InputError(
-                "`pack` (--pack) must be 1 for a network with dropout or of your own, because runs in one process "
-                f"share its random numbers, got {self.lanes}."
+                "`pack` must be 1 for a network with dropout or of your own, because runs in one process share its "
+                f"random numbers, got {self.lanes}.",
+                argument="pack",
             )
         team = _Team(self, prepared_experiment, folder, can_pack=packable)
         try:
@@ -108,10 +109,6 @@ def devices_of(device: str) -> tuple[str, ...]:
 
 def least_busy(devices: Sequence[str], busy: Sequence[str]) -> str:
     """Returns the device with the fewest workers, the first of equals, so that a new worker replaces one that ended.
-
-    Args:
-        devices: All devices.
-        busy: The device of every worker.
 
     Example:
         >>> least_busy(("cuda:0", "cuda:1"), ["cuda:0", "cuda:1", "cuda:0"])

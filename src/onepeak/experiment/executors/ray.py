@@ -1,4 +1,7 @@
-"""Trains runs on a Ray cluster, whose machines need not share a disk with this one."""
+"""Trains runs on a Ray cluster, whose machines need not share a disk with this one.
+
+`RayExecutor` and `Fleet` are at work on the user's machine, `train_on_node` on a node of the cluster.
+"""
 
 import contextlib
 import logging
@@ -6,27 +9,38 @@ import math
 import os
 import pickle
 import re
+import shutil
 import socket
+import tempfile
 import time
+import uuid
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
+
+import torch
 
 from onepeak._core.check import check_choice, check_integer, check_number
-from onepeak._core.files import clear_unfinished
+from onepeak._core.files import clear_unfinished, locked, write_in_one_step
 from onepeak._core.imports import require
 from onepeak._core.wording import counted
-from onepeak.data.images.store.transfer import pieces_of
+from onepeak.data.images.store.images import ImageStore, StoreIndex
+from onepeak.data.images.store.key import default_cache_dir
+from onepeak.data.images.store.transfer import folder_of_sent, pieces_of, same_store, store_of_pieces
 from onepeak.errors import InputError, OnepeakError, first_line
-from onepeak.experiment.events import Elsewhere, Failed, Finished, Lost, Report
-from onepeak.experiment.executors.ray_task import TaskResult, pack, train_on_node, write_run_files
+from onepeak.experiment.events import Elsewhere, Event, Failed, Finished, Lost, Report
 from onepeak.experiment.folder import claim, forget_failure, write_failure
 from onepeak.experiment.grid import Run
 from onepeak.experiment.prepared import PreparedExperiment
-from onepeak.experiment.task import known_end
+from onepeak.experiment.task import failed_by, known_end, train_task
+from onepeak.networks.own_backbone import source_digest
+from onepeak.training.devices import make_fabric
+from onepeak.training.out_folder import RESULT
+from onepeak.training.run import CHECKPOINT, versions
 
 
 class RayExecutor:
@@ -57,7 +71,10 @@ class RayExecutor:
         self._asked = None if workers is None else check_integer("workers", workers, minimum=1)
         share = Share(cpus=cpus_per_run, gpus=float(device != "cpu") if gpus_per_run is None else gpus_per_run)
         if device != "auto" and share.device != {"gpu": "cuda"}.get(device, device):
-            raise InputError(f"`gpus_per_run` must be 0 on a CPU and above 0 on a GPU, got {share.gpus:g} on {device}.")
+            raise InputError(
+                f"`gpus_per_run` must be 0 on a CPU and above 0 on a GPU, got {share.gpus:g} on {device}.",
+                argument="gpus_per_run",
+            )
         self.ray = connect(address)
         nodes = resources(self.ray)
         if gpus_per_run is None and device == "auto" and not any(node.get("GPU") for node in nodes):
@@ -144,7 +161,9 @@ def _knock(address: str) -> None:
     """Refuses a malformed address, and one where nothing listens."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdecimal():
-        raise InputError(f"`address` must be auto, local, host:port or ray://host:port, got {address!r}.")
+        raise InputError(
+            f"`address` must be auto, local, host:port or ray://host:port, got {address!r}.", argument="address"
+        )
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
     except (OSError, OverflowError) as error:
@@ -166,7 +185,10 @@ class Share:
         check_number("cpus_per_run", self.cpus, above=0.0)
         check_number("gpus_per_run", self.gpus, minimum=0.0)
         if self.gpus > 1 and self.gpus != int(self.gpus):
-            raise InputError(f"`gpus_per_run` must be a fraction of one GPU or a whole number, got {self.gpus:g}.")
+            raise InputError(
+                f"`gpus_per_run` must be a fraction of one GPU or a whole number, got {self.gpus:g}.",
+                argument="gpus_per_run",
+            )
 
     @property
     def device(self) -> str:
@@ -186,10 +208,6 @@ def resources(ray: ModuleType) -> list[dict[str, float]]:
 
 def places(nodes: Sequence[Mapping[str, float]], share: Share) -> int:
     """Counts how many runs the nodes hold at once, as Ray packs them: a fraction of a GPU is never split over two GPUs.
-
-    Args:
-        nodes: The resources of each node.
-        share: The resources of a run.
 
     Example:
         >>> node = {"CPU": 8.0, "GPU": 2.0}
@@ -223,8 +241,7 @@ _GOODBYE = 10.0
 """Seconds that an interrupted task has to clean up."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sent:
+class Sent(NamedTuple):
     """A run that a task trains, or that waits for a node."""
 
     run: Run
@@ -232,24 +249,13 @@ class Sent:
 
 
 class Fleet:
-    """Submitted and waiting runs.
-
-    Args:
-        executor: An executor connected to a cluster.
-        prepared_experiment: The experiment with its data.
-        folder: The experiment's folder.
-        report: Called with every event.
-    """
+    """Submitted and waiting runs."""
 
     def __init__(
         self, executor: "RayExecutor", prepared_experiment: PreparedExperiment, folder: Path, *, report: Report
     ) -> None:
-        self.executor, self.prepared_experiment, self.folder, self.report = (
-            executor,
-            prepared_experiment,
-            folder,
-            report,
-        )
+        self.executor, self.prepared_experiment = executor, prepared_experiment
+        self.folder, self.report = folder, report
         self.ray, self.share = ray, share = executor.ray, executor.share
         self.since = time.time()
         # Ray can retry lost tasks itself, but does so endlessly when memory runs out, and silently.
@@ -327,9 +333,7 @@ class Fleet:
         try:
             answer: TaskResult | None = self.ray.get(task)
         except self.ray.exceptions.RayTaskError as error:
-            cause = error.cause
-            message = str(cause) if isinstance(cause, OnepeakError) else f"{type(cause).__name__}: {cause}"
-            return self.failed(run, message, error)
+            return self.failed(run, failed_by(run, error.cause).message, error)
         except self.ray.exceptions.RayError as error:  # the process, the node or its answer is lost
             self.losses[run.name] += 1
             reason = re.split(r"(?<=\.)\s", str(error).strip(), maxsplit=1)[0]  # Ray's messages are long
@@ -379,6 +383,188 @@ class Fleet:
         self.out.clear()
         with contextlib.suppress(self.ray.exceptions.RayError):
             self.ray.kill(self.mailbox)
+
+
+_NAME = "onepeak-run-"
+_LOCK = ".lock"
+
+
+@contextlib.contextmanager
+def scratch_folder(parent: Path | None = None) -> Iterator[Path]:
+    """Creates a folder that is removed at the end of the block; first removes those left by killed processes."""
+    parent = Path(tempfile.gettempdir()) if parent is None else parent
+    _remove_abandoned(parent)
+    folder = parent / f"{_NAME}{uuid.uuid4().hex}"
+    lock = folder.with_suffix(_LOCK)
+    # Locked before it exists: a folder whose lock is free is then known to be abandoned.
+    with locked(lock):
+        folder.mkdir(mode=0o700)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            with contextlib.suppress(OSError):  # Windows cannot remove an open file; the next call does
+                lock.unlink()
+
+
+def _remove_abandoned(parent: Path) -> None:
+    for lock in parent.glob(f"{_NAME}*{_LOCK}"):
+        # The folder may belong to another user, or be gone meanwhile.
+        with contextlib.suppress(OSError), locked(lock, wait=False) as abandoned:
+            if abandoned:
+                shutil.rmtree(lock.with_suffix(""), ignore_errors=True)
+                lock.unlink()
+
+
+Pieces: TypeAlias = Callable[[], Iterable[bytes]]
+"""Fetches the pixels of the store, see `onepeak.data.images.store.transfer.pieces_of`."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Shipment:
+    """What is sent once to every machine: the whole experiment except its decoded images."""
+
+    prepared_experiment: bytes
+    """Without its store and weights; pickled, because arrays in a cluster's memory are read-only."""
+    store: tuple[Path, StoreIndex] | None
+    """The images' folder on the sending machine, which another machine may see too, and what it holds."""
+    weights: tuple[str, bytes] | None
+    """Name and content of the file of initial weights."""
+    versions: dict[str, str]
+    """The library versions on this machine; results would differ with others."""
+    backbone_source: str | None
+    """A hash of the source file of a user's own backbone, which is not sent."""
+
+    def unpack(self, folder: Path, *, pieces: Pieces | None) -> PreparedExperiment | None:
+        """Restores the experiment on the machine where this is called, with its files in a folder.
+
+        Returns:
+            The experiment; None if this machine does not see the images and no pieces were given.
+
+        Raises:
+            InputError: The library versions or the file of the user's own backbone differ on this machine.
+        """
+        arrived: PreparedExperiment = pickle.loads(self.prepared_experiment)
+        _check_machine(self, arrived.network.backbone)
+        if self.store is not None:
+            store = _store(*self.store, pieces)
+            if store is None:
+                return None
+            arrived = replace(arrived, prepared=replace(arrived.prepared, store=store))
+        if self.weights is not None:
+            name, content = self.weights
+            (folder / name).write_bytes(content)
+            arrived = replace(arrived, experiment=replace(arrived.experiment, weights=str(folder / name)))
+        return arrived
+
+
+def _store(folder: Path, index: StoreIndex, pieces: Pieces | None) -> ImageStore | None:
+    cache_dir = default_cache_dir()
+    for each in (folder, folder_of_sent(index, cache_dir)):
+        if (store := same_store(each, index)) is not None:
+            return store
+    return None if pieces is None else store_of_pieces(index, pieces(), cache_dir=cache_dir)
+
+
+def pack(prepared_experiment: PreparedExperiment) -> Shipment:
+    """Packs an experiment for sending."""
+    store, weights = prepared_experiment.prepared.store, prepared_experiment.experiment.weights_file
+    rest = replace(
+        prepared_experiment,
+        prepared=replace(prepared_experiment.prepared, store=None),
+        experiment=replace(prepared_experiment.experiment, weights=None),
+    )
+    return Shipment(
+        prepared_experiment=pickle.dumps(rest),
+        store=None if store is None else (store.folder, store.index),
+        weights=None if weights is None else (weights.name, weights.read_bytes()),
+        versions=versions(),
+        backbone_source=source_digest(prepared_experiment.network.backbone),
+    )
+
+
+def _check_machine(shipment: Shipment, backbone: str) -> None:
+    """Refuses other library versions (CPU and GPU builds count as equal) and another file of a user's own backbone."""
+    host, present = socket.gethostname(), versions()
+    differences = [
+        f"{name} {present.get(name, 'is missing')} where {version} is needed"
+        for name, version in shipment.versions.items()
+        if present.get(name, "").partition("+")[0] != version.partition("+")[0]
+    ]
+    if differences:
+        raise InputError(
+            f"Every machine must have the same versions, so that results are comparable; {host} has "
+            f"{', '.join(differences)}: install the same versions there and here."
+        )
+    try:
+        source = source_digest(backbone)
+    except InputError as error:
+        raise InputError(f"On {host}: {error}") from error
+    if source != shipment.backbone_source:
+        raise InputError(
+            f"Every machine must have the same source file for the backbone {backbone}, but {host} has another: "
+            "install the same one there and here."
+        )
+
+
+class TaskResult(NamedTuple):
+    """The return value of a task: how the run ended, and its files."""
+
+    outcome: Finished | Failed | Elsewhere
+    files: dict[str, bytes]
+
+
+def train_on_node(
+    run: Run, shipment: Shipment, pieces: list[Any] | None, mailbox: Any, *, device: str, threads: int
+) -> TaskResult | None:
+    """Trains a run from its beginning, with every event sent to the mailbox; nothing remains on the node.
+
+    Returns:
+        How it ended, and its files; None if the pieces of the images are needed and were not given.
+    """
+    _leave_other_teams()
+    torch.set_num_threads(threads)
+
+    def report(event: Event) -> None:
+        mailbox.post.remote(pickle.dumps(event))  # without waiting for its arrival
+
+    with scratch_folder() as folder:
+        prepared_experiment = shipment.unpack(folder, pieces=None if pieces is None else lambda: _fetched(pieces))
+        if prepared_experiment is None:
+            return None
+        fabric = make_fabric(device=device, precision=prepared_experiment.experiment.precision)
+        outcome = train_task(run, prepared_experiment, folder, fabric=fabric, report=report)
+        return TaskResult(outcome=outcome, files=read_run_files(run.folder(folder)))
+
+
+def _fetched(pieces: list[Any]) -> Iterator[bytes]:
+    ray = require("ray", extra="ray", purpose="The executor ray")
+    for piece in pieces:  # one at a time, so that a small object store suffices
+        yield ray.get(piece)
+
+
+def _leave_other_teams() -> None:
+    """Hides SLURM's and torchrun's variables: a run is one process, however its node was started."""
+    for name in list(os.environ):
+        if name.startswith("SLURM_") or name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"):
+            del os.environ[name]
+
+
+def read_run_files(folder: Path) -> dict[str, bytes]:
+    """Reads every file that a run leaves, by name; files needed for training only are left out."""
+    return {
+        path.name: path.read_bytes()
+        for path in sorted(folder.iterdir())
+        if path.is_file() and path.name != CHECKPOINT and not path.name.startswith(".")
+    }
+
+
+def write_run_files(files: dict[str, bytes], folder: Path) -> None:
+    """Writes the files to the run's folder, the result last: a folder with a result is complete."""
+    for name in sorted(files, key=lambda name: name == RESULT):
+        write_in_one_step(folder / name, partial(Path.write_bytes, data=files[name]))
+    if RESULT in files:
+        (folder / CHECKPOINT).unlink(missing_ok=True)  # left by an earlier start elsewhere
 
 
 class Mailbox:

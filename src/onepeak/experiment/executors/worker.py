@@ -168,12 +168,7 @@ GOODBYE = 10.0
 
 
 class WorkerProcess:
-    """One process and the pipe to it.
-
-    Args:
-        place: The worker's arguments.
-        start: How the process starts.
-    """
+    """One process and the pipe to it."""
 
     def __init__(self, place: Workplace, start: StartMethod) -> None:
         context = multiprocessing.get_context("fork") if start == "fork" else multiprocessing.get_context("spawn")

@@ -43,14 +43,7 @@ def plotly() -> Any:
 
 
 def interactive(*, x: str = "", y: str = "", height: int = 420, legend: bool = True) -> Interactive:
-    """An empty figure for the page, whose colours of text and lines the page sets to suit light or dark.
-
-    Args:
-        x: What runs along.
-        y: What runs up.
-        height: Pixels.
-        legend: Whether the rows are named below.
-    """
+    """An empty figure for the page, whose colours of text and lines the page sets to suit light or dark."""
     below = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0}
     return plotly().Figure(
         layout={
@@ -69,13 +62,7 @@ def interactive(*, x: str = "", y: str = "", height: int = 420, legend: bool = T
 
 
 def printed(rows: int = 1, columns: int = 1, *, height: float = 2.6) -> tuple[Printed, list[PrintedAxes]]:
-    """An empty figure for print with its axes, row by row; the figure belongs to nobody's window.
-
-    Args:
-        rows: How many rows of axes.
-        columns: How many axes per row.
-        height: Inches per row.
-    """
+    """An empty figure for print with its axes, row by row; the figure belongs to nobody's window."""
     figures = require("matplotlib.figure", extra="report", purpose="Figures for print")
     figure: Printed = figures.Figure(figsize=(TEXT_WIDTH, height * rows), layout="constrained")
     axes: list[PrintedAxes] = list(figure.subplots(rows, columns, squeeze=False).flat)
@@ -125,14 +112,7 @@ def name_classes(axis: Mapping[str, Any] | None, classes: Sequence[str]) -> dict
 def name_ticks(
     figure: Printed, panels: Sequence[PrintedAxes], classes: Sequence[str], *, most: int = FEW_CLASSES
 ) -> None:
-    """Names the classes along axes of print; where names do not fit beside each other, all stand upright.
-
-    Args:
-        figure: With all else drawn.
-        panels: Those of its axes to name classes along.
-        classes: Names of the classes.
-        most: Up to so many classes each is named.
-    """
+    """Names the classes along axes of print; where names do not fit beside each other, all stand upright."""
     ticks = class_ticks(classes, most=most)
     names = [classes[tick] for tick in ticks]
     for axes in panels:
@@ -145,13 +125,7 @@ def name_ticks(
 
 
 def save(figure: Printed, stem: Path, *, tight: bool = False) -> tuple[Path, Path]:
-    """Writes `<stem>.png` and `<stem>.pdf`; the same figure gives the same bytes.
-
-    Args:
-        figure: What to write.
-        stem: Where to, without a suffix.
-        tight: Whether to cut off what is empty around it.
-    """
+    """Writes `<stem>.png` and `<stem>.pdf`; the same figure gives the same bytes."""
     stem.parent.mkdir(parents=True, exist_ok=True)
     paths = stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.pdf")
     # Places are found once for both files; matplotlib would draw all of it twice for each.

@@ -120,13 +120,7 @@ def percent_text(share: float) -> str:
 
 
 def interactive_confusion(confusion: Table, classes: Sequence[str], *, highest: float = 1.0) -> Interactive:
-    """For the page: one method.
-
-    Args:
-        confusion: Its table.
-        classes: Names of the classes.
-        highest: The share that is darkest, the same for all methods that are compared.
-    """
+    """For the page: one method."""
     figure = interactive(x="predicted", y="true", height=300, legend=False)
     figure.add_heatmap(
         z=shares_by_class(confusion).astype(np.float32),

@@ -49,10 +49,6 @@ def smoothing_window(num_epochs: int) -> int:
 def moving_average(values: Values, window: int) -> Values:
     """The mean of the values around each; at the ends of the few there are, and of NaN nothing.
 
-    Args:
-        values: One per epoch.
-        window: How many are averaged, an odd number.
-
     Example:
         >>> moving_average(np.array([0.0, 3.0, 6.0, 9.0]), 3)
         array([1.5, 3. , 6. , 7.5])
@@ -69,10 +65,6 @@ def moving_average(values: Values, window: int) -> Values:
 def at_every_epoch(epochs: npt.NDArray[np.int64], values: Values) -> Values:
     """One value per epoch, from 0 to the last one kept; between two that were kept the course is a straight line.
 
-    Args:
-        epochs: Those kept, in rising order, at least one.
-        values: The metric at each.
-
     Example:
         >>> at_every_epoch(np.array([0, 2, 5]), np.array([4.0, 2.0, 5.0]))
         array([4., 3., 2., 3., 4., 5.])
@@ -82,11 +74,7 @@ def at_every_epoch(epochs: npt.NDArray[np.int64], values: Values) -> Values:
 
 
 def curve(runs: Sequence[Values]) -> Curve:
-    """Puts the runs of a row together, as far as at least half of them go: a mean over the few that go on would jump.
-
-    Args:
-        runs: The metric of each run, one value per epoch.
-    """
+    """Puts the runs of a row together, as far as at least half of them go: a mean over fewer would jump."""
     longest = sorted(len(run) for run in runs)[len(runs) // 2]
     table = np.full((len(runs), longest), np.nan)
     for line, run in zip(table, runs, strict=True):
@@ -105,15 +93,7 @@ def curve(runs: Sequence[Values]) -> Curve:
 def interactive_curves(
     curves: Mapping[str, Curve], looks: Looks, *, title: str, percent: bool = False, chance: float | None = None
 ) -> Interactive:
-    """For the page: one metric of all rows.
-
-    Args:
-        curves: The curve of each row.
-        looks: The look of each row.
-        title: What the metric is.
-        percent: Whether it is a share.
-        chance: What guessing reaches.
-    """
+    """For the page: one metric of all rows."""
     figure = interactive(x="epoch", y=title)
     for row, each in curves.items():
         look = looks[row]

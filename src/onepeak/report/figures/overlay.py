@@ -22,12 +22,7 @@ PosteriorFigures: TypeAlias = Mapping[int, npt.NDArray[np.float32]]
 
 
 def most_common_label(rows: Mapping[str, PosteriorFigures], counts: Mapping[str, npt.NDArray[np.int64]]) -> int:
-    """The label to show first: one that every method predicts if there is such, and of these the most frequent.
-
-    Args:
-        rows: The posteriors of each row, by predicted label.
-        counts: How often each row predicts each label.
-    """
+    """The label to show first: one that every method predicts if there is such, and of these the most frequent."""
     together = np.sum(list(counts.values()), axis=0)
     everywhere = [sum(label in posteriors for posteriors in rows.values()) for label in range(len(together))]
     return int(np.lexsort((together, everywhere))[-1])
@@ -36,16 +31,7 @@ def most_common_label(rows: Mapping[str, PosteriorFigures], counts: Mapping[str,
 def interactive_overlay(
     posteriors: PosteriorFigures, classes: Sequence[str], looks: Looks, *, row: str, label: int, highest: float
 ) -> Interactive:
-    """For the page: one method. Every trace's `meta` is its label; the page shows those of the label chosen.
-
-    Args:
-        posteriors: The method's posteriors.
-        classes: Names of the classes.
-        looks: The look of each row.
-        row: Which row it is.
-        label: The predicted label to show first.
-        highest: The largest probability of any row, so that all have one scale.
-    """
+    """For the page: one method. Every trace's `meta` is its label; the page shows those of the label chosen."""
     colour = looks[row].colour
     figure = interactive(y="probability", height=220, legend=False)
     figure.update_layout(

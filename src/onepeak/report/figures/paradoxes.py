@@ -87,14 +87,7 @@ def interactive_case(case: Case, classes: Sequence[str], looks: Looks) -> Intera
 def printed_cases(
     cases: Sequence[Case], samples: Sequence[Pixels | Mapping[str, str]], classes: Sequence[str], looks: Looks
 ) -> Printed:
-    """For print: a line for each case, its sample at the left if any of them can be shown.
-
-    Args:
-        cases: What is said.
-        samples: Of each case the image, or values of its row by column; none where the data are not there.
-        classes: Names of the classes.
-        looks: The look of each row.
-    """
+    """For print: a line for each case, its sample at the left if any of them can be shown."""
     columns = 2 if any(len(sample) for sample in samples) else 1
     figure, panels = printed(len(cases), columns, height=1.7)
     charts = panels[columns - 1 :: columns]

@@ -30,13 +30,7 @@ _GREY = "#7a7f87"
 
 
 def interactive_reliability(found: Mapping[str, Reliability], looks: Looks, *, statement: Statement) -> Interactive:
-    """For the page: one line per method, broken where bins are missing; a larger dot stands for more statements.
-
-    Args:
-        found: By row.
-        looks: Of every row.
-        statement: Which of the two is shown.
-    """
+    """For the page: one line per method, broken where bins are missing; a larger dot stands for more statements."""
     figure = interactive(x="predicted probability", y="observed share", height=380)
     figure.add_scatter(
         x=[0, 1],
@@ -90,12 +84,7 @@ def _draw(axes: PrintedAxes, found: Mapping[str, Reliability], looks: Looks, sta
 
 
 def left_out(found: Mapping[str, Reliability], statement: Statement) -> str:
-    """How much of all rows together is not shown, as bins that hold too little; empty where all is.
-
-    Args:
-        found: By row.
-        statement: Which of the two is shown.
-    """
+    """How much of all rows together is not shown, as bins that hold too little; empty where all is."""
     bins = [each for one in found.values() for each in _bins(one, statement)]
     points = [each for one in found.values() for each in _visible_bins(one, statement)]
     if len(points) == len(bins):

@@ -1,7 +1,8 @@
-"""Error against order: which methods are not beaten in both at once."""
+"""Error against consistency: which methods are not beaten in both at once."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,16 +12,9 @@ from onepeak.report.figures.canvas import (
     Interactive,
     Looks,
     Printed,
+    PrintedAxes,
     interactive,
     printed,
-)
-from onepeak.report.figures.name_positions import (
-    Limits,
-    NoRoomError,
-    column_of_names,
-    limits_around,
-    limits_of_order,
-    name_points,
 )
 from onepeak.report.palette import faint
 
@@ -28,12 +22,12 @@ MOST_DOTS = 100
 """Runs of a row that are shown as dots; more would hide the means."""
 _LETTERS = 12
 """Pixels of a letter's height."""
-_TRIES = 10
-"""How often names look for places between the points, before they stand beside the image."""
-_MOST_BETWEEN = 20
-"""More names hardly ever find room between the points, and look for it for seconds."""
-_LEVEL = "\n"
-"""Stands for the level of chance among rows; none is called so."""
+_FEWEST_LINES = 20
+"""So many names, one below the other, have room beside the points, however the page is read."""
+_NARROWEST = 0.02
+"""Orders nearer to each other than this are drawn near: a trifle is not to look like a gulf."""
+
+Limits: TypeAlias = tuple[float, float]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,9 +63,6 @@ def pareto_front(points: Mapping[str, tuple[float, float]]) -> list[str]:
 
     A row that another equals in one and beats in the other is not on the front; equal rows are on it together.
 
-    Args:
-        points: Error and order of each row.
-
     Example:
         >>> pareto_front({"ce": (5.3, 0.53), "elb": (3.6, 0.99), "ren": (3.5, 0.3), "pn": (3.6, 0.9)})
         ['ren', 'elb']
@@ -86,13 +77,68 @@ def pareto_front(points: Mapping[str, tuple[float, float]]) -> list[str]:
 
 
 def order_limits(scores: Mapping[str, Scores], others: Iterable[tuple[float, float]] = ()) -> Limits:
-    """Of the axis of order. Where chance lies outside, it is not drawn: the points would lie at one edge.
-
-    Args:
-        scores: Of each row.
-        others: Error and order of what else is drawn.
-    """
+    """Of the axis of order. Where chance lies outside, it is not drawn: the points would lie at one edge."""
     return limits_of_order([*(each.reach[1] for each in scores.values()), *((soi, soi) for _, soi in others)])
+
+
+def limits_around(reaches: Iterable[Limits]) -> Limits:
+    """Of an axis: all that is drawn, and a little around it."""
+    lows, highs = zip(*reaches, strict=True)
+    low, high = min(lows), max(highs)
+    margin = 0.06 * (high - low) or 0.06 * abs(high) or 0.5
+    return low - margin, high + margin
+
+
+def limits_of_order(reaches: Iterable[Limits]) -> Limits:
+    """The same of an axis of order, which ends a little above 1 however far a deviation reaches.
+
+    Example:
+        >>> [round(limit, 4) for limit in limits_of_order([(1.0, 1.0), (0.9, 1.02)])]
+        [0.894, 1.006]
+    """
+    lows, highs = zip(*reaches, strict=True)
+    high = min(max(highs), 1.0)
+    return limits_around([(min(*lows, high - _NARROWEST), high)])
+
+
+def column_of_names(points: Mapping[str, tuple[float, float]], upward: Limits) -> dict[str, float]:
+    """The height of each name at the right of the figure: at that of its point, or as near as the others leave room.
+
+    Example:
+        >>> heights = column_of_names({"elb": (1.0, 0.5), "pn": (2.0, 0.5)}, (0.0, 1.0))
+        >>> {row: round(height, 3) for row, height in heights.items()}
+        {'elb': 0.5, 'pn': 0.55}
+    """
+    low, high = upward
+    gap = (high - low) / max(_FEWEST_LINES, len(points) + 1)
+    rows = sorted(points, key=lambda row: (points[row][1], points[row][0]))
+    heights, free = {}, low + gap / 2
+    for row in rows:
+        heights[row] = max(points[row][1], free)
+        free = heights[row] + gap
+    free = high - gap / 2
+    for row in reversed(rows):
+        heights[row] = min(heights[row], free)
+        free = heights[row] - gap
+    return heights
+
+
+def name_beside(axes: PrintedAxes, points: Mapping[str, tuple[float, float]], colours: Mapping[str, str]) -> None:
+    """Names points at the right of axes whose limits are final, with a thin line from each point to its name."""
+    on_axes = axes.transAxes.inverted().transform(axes.transData.transform(list(points.values())))
+    heights = column_of_names(dict(zip(points, map(tuple, on_axes), strict=True)), (0.0, 1.0))
+    for row, point in points.items():
+        axes.annotate(
+            row,
+            point,
+            (1.02, heights[row]),
+            textcoords="axes fraction",
+            color=colours[row],
+            fontsize=7,
+            va="center",
+            arrowprops={"arrowstyle": "-", "color": colours[row], "linewidth": 0.4, "shrinkA": 0, "shrinkB": 0},
+            zorder=0,
+        )
 
 
 def interactive_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: float | None = None) -> Interactive:
@@ -113,7 +159,7 @@ def interactive_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: 
             hoverinfo="skip",
         )
     across, upward = limits_around([each.reach[0] for each in scores.values()]), order_limits(scores)
-    heights = column_of_names({row: each.mean for row, each in scores.items()}, across, upward)
+    heights = column_of_names({row: each.mean for row, each in scores.items()}, upward)
     for row, each in scores.items():
         look, (mae, soi), (mae_std, soi_std) = looks[row], each.mean, each.std
         figure.add_scatter(
@@ -173,14 +219,7 @@ def printed_tradeoff(
     chance: float | None = None,
     others: Mapping[str, tuple[float, float]] | None = None,
 ) -> Printed:
-    """For print.
-
-    Args:
-        scores: Of each row.
-        looks: Of each row.
-        chance: The order that chance has, drawn where the axis reaches to it.
-        others: Error and order that others found for rows of the same name, drawn hollow.
-    """
+    """For print."""
     others = {} if others is None else others
     upward = order_limits(scores, others.values())
     if chance is not None and not upward[0] <= chance <= upward[1]:
@@ -207,37 +246,13 @@ def printed_tradeoff(
     axes.set_ylabel("SOI (%)", fontsize=8)
     if chance is not None:
         axes.axhline(100 * chance, color="0.6", linewidth=0.7, linestyle="--")
-    axes.set_xlim(axes.get_xlim())  # names find their places in what is seen now
+        across = axes.get_yaxis_transform()
+        axes.text(0.005, 100 * chance, "chance", color="0.5", fontsize=6, va="bottom", transform=across)
+    axes.set_xlim(axes.get_xlim())
     axes.set_ylim(100 * upward[0], 100 * upward[1])
-    side = axes.get_xlim()[1]
-    level = None if chance is None else axes.text(side, 100 * chance, " chance", fontsize=7, va="center")
-    places = np.array([each.mean for each in scores.values()]) * [1, 100]
-    colours = [looks[row].colour for row in scores]
-    try:
-        if len(scores) > _MOST_BETWEEN:
-            raise NoRoomError
-        hollow = np.array(list(others.values())).reshape(-1, 2) * [1, 100]
-        lines = np.concatenate([_lines(scores, chance, axes.get_xlim()), hollow])
-        name_points(figure, axes, places, list(scores), colours, drawn=lines, tries=_TRIES)
-    except NoRoomError:
-        # They lie too close for names between them: all stand beside the image, the word "chance" among them.
-        points = {row: (mae, soi) for row, (mae, soi) in zip(scores, places, strict=True)}
-        beside = {} if level is None else {_LEVEL: level.get_position()}
-        heights = column_of_names(points | beside, axes.get_xlim(), axes.get_ylim())
-        for (row, (mae, soi)), colour in zip(points.items(), colours, strict=True):
-            axes.plot([mae, side], [soi, heights[row]], color=colour, linewidth=0.4, zorder=0)
-            axes.text(side, heights[row], f" {row}", fontsize=7, color=colour, va="center")
-        if level is not None:
-            level.set_y(heights[_LEVEL])
+    means = {row: (each.mean[0], 100 * each.mean[1]) for row, each in scores.items()}
+    name_beside(axes, means, {row: looks[row].colour for row in scores})
     return figure
-
-
-def _lines(scores: Mapping[str, Scores], chance: float | None, across: tuple[float, float]) -> npt.NDArray[np.float64]:
-    """Points along what is drawn beside the means: deviations, and the level of chance."""
-    share = np.linspace(-1, 1, 101)[:, None]
-    bars = [each.mean + share * np.diag(each.std)[axis] for each in scores.values() for axis in (0, 1)]
-    level = [] if chance is None else [np.column_stack([np.linspace(*across, 201), np.full(201, chance)])]
-    return np.concatenate([*bars, *level]) * [1, 100]
 
 
 def _front(scores: Mapping[str, Scores]) -> npt.NDArray[np.float64]:

@@ -143,7 +143,9 @@ def open_inspection(folder: Path, *, root: str | None = None, actions: Path | No
     folder = expanded(folder)
     found = find_runs(folder)
     if root is not None and found.config is None:
-        raise InputError("`root` (--root) has no effect for a single run: give --data to run the model on that data.")
+        raise InputError(
+            "`root` has no effect for a single run.", argument="root", fix="Give `data` to run the model on that data."
+        )
     return Inspection(
         folder,
         found.runs,

@@ -1,4 +1,4 @@
-"""The first page: table of methods, error against order, learning curves. Needs no torch."""
+"""The first page: table of methods, error against consistency, learning curves. Needs no torch."""
 
 import csv
 import math
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak.report.figures.curves import at_every_epoch, curve
-from onepeak.report.figures.name_positions import Limits, column_of_names, limits_around, limits_of_order
+from onepeak.report.figures.tradeoff import Limits, column_of_names, limits_around, limits_of_order
 from onepeak.report.palette import Style
 from onepeak.serving.inspector.runs import FinishedRun
 from onepeak.training.out_folder import HISTORY
@@ -44,9 +44,9 @@ class Row:
     num_runs: int
     figures: Mapping[str, Figure]
     points: tuple[tuple[float, float], ...]
-    """Error and order of each run."""
+    """Error and consistency of each run."""
     name_height: Number
-    """The height of its name next to the error-against-order chart; None if the row has no point there."""
+    """The height of its name next to the error-against-consistency chart; None if the row has no point there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,9 +67,9 @@ class Overview:
     chance: float
     """The side order index of guessing by the mode."""
     across: Limits | None
-    """The range of errors in the error-against-order chart; None if it has no point."""
+    """The range of errors in the error-against-consistency chart; None if it has no point."""
     upward: Limits | None
-    """The range of orders in that chart."""
+    """The range of consistency in that chart."""
 
 
 def overview(runs: Sequence[FinishedRun], looks: Mapping[str, Style], *, num_classes: int) -> Overview:
@@ -86,7 +86,7 @@ def overview(runs: Sequence[FinishedRun], looks: Mapping[str, Style], *, num_cla
     drawn = [*means.values(), *(point for own in of_row.values() for point in _points(own))]
     across = limits_around((mae, mae) for mae, _ in drawn) if drawn else None
     upward = limits_of_order((soi, soi) for _, soi in drawn) if drawn else None
-    heights = column_of_names(means, across, upward) if means and across and upward else {}
+    heights = column_of_names(means, upward) if means and upward else {}
     rows = tuple(
         Row(
             row=row,

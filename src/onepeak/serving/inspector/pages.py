@@ -28,14 +28,14 @@ class Shell:
 
 @dataclass(frozen=True, kw_only=True)
 class OverviewPage:
-    """Table of methods, error against order, learning curves."""
+    """Table of methods, error against consistency, learning curves."""
 
     template: ClassVar[str] = "overview.html"
     shell: Shell
     measured: str
     """What the figures measure, in a sentence."""
     one_run: bool
-    """Whether error against order has only one point."""
+    """Whether error against consistency has only one point."""
     failed: tuple[str, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]

@@ -29,7 +29,8 @@ class UnreadableImagesError(InputError):
     def __init__(self, bad: Sequence[BadImage], num_items: int) -> None:
         self.bad = tuple(bad)
         self.num_items = num_items
-        super().__init__(f"{described(bad, num_items)}\nRepair or remove them, or leave them out with skip_bad=True.")
+        fix = "Repair or remove them, or leave them out with skip_bad=True."
+        super().__init__(f"{described(bad, num_items)}\n", fix=fix)
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return UnreadableImagesError, (self.bad, self.num_items)

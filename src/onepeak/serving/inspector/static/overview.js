@@ -1,4 +1,4 @@
-// The first page: a table that can be sorted, error against order, learning curves.
+// The first page: a table that can be sorted, error against consistency, learning curves.
 import {draw, faint, ink} from "./chart.js";
 import {byId, element, fillTable, getJson, number, percent, problem, swatch} from "./page.js";
 

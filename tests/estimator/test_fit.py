@@ -9,8 +9,8 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 import onepeak
-from onepeak.estimator import fitting
-from onepeak.estimator.fitting import (
+from onepeak.estimator import fit
+from onepeak.estimator.fit import (
     DeviceRows,
     fit_full_batch,
     fit_network,
@@ -78,7 +78,7 @@ def test_the_loss_of_samples_not_trained_on_changes_nothing(table):
 def test_the_loss_of_many_samples_is_worked_out_in_parts(table, monkeypatch):
     network = make_network()
     whole = mean_loss(network, table)
-    monkeypatch.setattr(fitting, "ROWS_A_BATCH", 5)
+    monkeypatch.setattr(fit, "ROWS_A_BATCH", 5)
     assert mean_loss(network, table) == pytest.approx(whole)
 
 
@@ -216,9 +216,9 @@ def test_the_progress_bar_goes_on_round_by_round_and_penalty_by_penalty(table_fu
         shown.append((total, of, verbose))
         yield shown.append
 
-    monkeypatch.setattr(fitting, "progress", progress)
+    monkeypatch.setattr(fit, "progress", progress)
     fit_full_batch(linear(), table_full_batch, table_full_batch, weight_decay=0.1, verbose=True)
-    (first, *done), rounds = shown, fitting.ROUNDS
+    (first, *done), rounds = shown, fit.ROUNDS
     assert first == (4 * rounds, "rounds", True)
     assert done == sorted(done)
     assert done[0] == 1
@@ -266,7 +266,7 @@ def test_a_search_that_gets_stuck_on_columns_of_very_different_size_has_not_conv
 def test_a_large_table_is_passed_in_parts(table_full_batch, monkeypatch):
     whole, parts = linear(), linear()
     fit_full_batch(whole, table_full_batch, weight_decay=0.1)
-    monkeypatch.setattr(fitting, "ROWS_A_PART", 64)
+    monkeypatch.setattr(fit, "ROWS_A_PART", 64)
     most = []
     forward = Network.forward
     monkeypatch.setattr(Network, "forward", lambda self, rows: most.append(len(rows)) or forward(self, rows))
@@ -290,8 +290,8 @@ def test_float32_rows_are_fitted_in_float64(table_full_batch):
 
 
 def test_too_few_steps_do_not_converge(table_full_batch, monkeypatch):
-    monkeypatch.setattr(fitting, "ROUNDS", 1)
-    monkeypatch.setattr(fitting, "STEPS_PER_ROUND", 2)
+    monkeypatch.setattr(fit, "ROUNDS", 1)
+    monkeypatch.setattr(fit, "STEPS_PER_ROUND", 2)
     assert fit_full_batch(linear(), table_full_batch, weight_decay=0.1).converged is False
 
 

@@ -19,8 +19,14 @@ from onepeak._core.files import NotWrittenError
 from onepeak.data.images.store.transfer import pieces_of
 from onepeak.errors import InputError
 from onepeak.experiment.events import EpochDone, Failed, Finished, Started
-from onepeak.experiment.executors.ray import Mailbox
-from onepeak.experiment.executors.ray_task import pack, read_run_files, scratch_folder, train_on_node, write_run_files
+from onepeak.experiment.executors.ray import (
+    Mailbox,
+    pack,
+    read_run_files,
+    scratch_folder,
+    train_on_node,
+    write_run_files,
+)
 from onepeak.experiment.grid import grid
 from onepeak.experiment.plan import MethodEntry
 from onepeak.experiment.task import train_task
@@ -128,7 +134,7 @@ def test_what_a_killed_process_left_goes_with_the_next_and_nothing_else(tmp_path
     code = f"""
 import os, signal
 from pathlib import Path
-from onepeak.experiment.executors.ray_task import scratch_folder
+from onepeak.experiment.executors.ray import scratch_folder
 with scratch_folder(Path({str(tmp_path)!r})) as folder:
     (folder / "checkpoint.pt").write_text("large")
     os.kill(os.getpid(), signal.SIGKILL)

@@ -1,4 +1,8 @@
-"""Training on a table that fits into memory: small steps, no metric except the loss, same bits for the same seed."""
+"""Training on a table that fits into memory, by small steps or by the whole table: no metric except the loss.
+
+The recipe, optimiser, schedule and patience are those of `onepeak train`, but not its loop: that measures metrics after
+every epoch, which takes longer than training on a small table, and knows no weights of samples.
+"""
 
 import copy
 import math
@@ -22,6 +26,22 @@ from onepeak.training.recipe import Recipe
 ROWS_A_BATCH = 2**16
 """Most rows whose loss is computed at once outside of training."""
 
+ROWS_A_PART = 2**14
+"""Most rows whose gradient is computed at once, so that memory is bounded."""
+
+ROUNDS, STEPS_PER_ROUND = 50, 20
+"""Most rounds, and the steps of each. Convergence is checked after every round."""
+
+FLAT = 1e-5
+"""Largest derivative of the mean loss, with respect to any weight, at the optimum."""
+
+PENALTIES = (1000, 100, 10, 1)
+"""Factors of `weight_decay` among which validation samples choose."""
+
+STALLED = 1e-6
+"""A round that lowers the loss by a smaller share than this is the last: losses with kinks (`hinge`, `co2`) have
+derivatives even at their optimum."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DeviceRows:
@@ -33,6 +53,10 @@ class DeviceRows:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def part(self, rows: slice) -> "DeviceRows":
+        """Returns some of the samples in float64."""
+        return DeviceRows(rows=self.rows[rows].double(), labels=self.labels[rows], weights=self.weights[rows].double())
 
 
 @dataclass(kw_only=True)
@@ -55,16 +79,7 @@ class Curves:
 def fit_network(
     network: Network, train: DeviceRows, valid: DeviceRows | None, recipe: Recipe, *, seed: int, verbose: bool = False
 ) -> Curves:
-    """Trains a network; with validation samples it stops early and keeps the weights of the best epoch.
-
-    Args:
-        network: The network, on the device of the samples.
-        train: Training samples.
-        valid: Samples that choose the epoch, by their loss; None to run all epochs and keep the last.
-        recipe: Optimiser, schedule, epochs, batch size and patience.
-        seed: Seed of the order of samples and of dropout.
-        verbose: Whether to show a progress bar.
-    """
+    """Trains a network by steps; validation samples choose the epoch by their loss, otherwise the last is kept."""
     optimizer = make_optimizer(network, recipe)
     curves = Curves(before=mean_loss(network, train if valid is None else valid))
     best = None
@@ -96,13 +111,6 @@ def rate_of_linear(steps: float) -> float:
     weights only at a large rate. On a large table a large rate is noise: early stopping evaluates weights that still
     move by it. The values were chosen on proportional-odds data of 100 to 3000 rows with weak and strong noise, for six
     methods.
-
-    Args:
-        steps: Steps of the whole training; infinite if its end is not known.
-
-    Example:
-        >>> rate_of_linear(100), rate_of_linear(400), rate_of_linear(10000)
-        (0.1, 0.05, 0.02)
     """
     return min(0.1, max(0.02, 20 / steps))
 
@@ -110,7 +118,7 @@ def rate_of_linear(steps: float) -> float:
 def train_epoch(
     network: Network, train: DeviceRows, optimizer: torch.optim.Optimizer, *, batch_size: int, order: torch.Generator
 ) -> float:
-    """Trains on every sample once, in an order drawn from `order`; returns the mean loss during the epoch."""
+    """Trains on every sample once, in random order; returns the mean loss during the epoch."""
     network.train()
     batches = torch.randperm(len(train), generator=order).to(train.rows.device).split(batch_size)
     # Every step divides by the weight of an average batch, not by its own, so that a sample's weight means the same in
@@ -131,7 +139,7 @@ def train_epoch(
 
 @torch.no_grad()
 def mean_loss(network: Network, samples: DeviceRows) -> float:
-    """Returns the mean loss of samples under the current weights."""
+    """Returns the mean loss of samples."""
     network.eval()
     batches = torch.arange(len(samples), device=samples.rows.device).split(ROWS_A_BATCH)
     return float(sum(weighted_loss(network, samples, batch) for batch in batches) / samples.weights.sum())
@@ -162,19 +170,7 @@ def _diverged() -> DivergedError:
 
 @contextmanager
 def progress(total: int, *, of: str, verbose: bool) -> Iterator[Callable[[int], object]]:
-    """Shows a progress bar on stderr if `verbose`, and yields a function that sets how much is done.
-
-    The bar is full at the end, even if the fit needed less than `total`.
-
-    Args:
-        total: The most there is to do.
-        of: What is counted.
-        verbose: Whether to show the bar.
-
-    Example:
-        >>> with progress(100, of="epochs", verbose=False) as done:
-        ...     done(1)
-    """
+    """Yields a function that sets how much is done, shown by a bar on stderr that is full at the end of the fit."""
     if not verbose:
         yield lambda _: None
         return
@@ -185,28 +181,10 @@ def progress(total: int, *, of: str, verbose: bool) -> Iterator[Callable[[int], 
         bar.update(task, completed=total)
 
 
-ROWS_A_PART = 2**14
-"""Most rows whose gradient is computed at once, so that memory is bounded."""
-
-ROUNDS, STEPS_PER_ROUND = 50, 20
-"""Most rounds, and the steps of each. Convergence is checked after every round."""
-
-FLAT = 1e-5
-"""Largest derivative of the mean loss, with respect to any weight, at the optimum."""
-
-PENALTIES = (1000, 100, 10, 1)
-"""Factors of `weight_decay` among which validation samples choose."""
-
-STALLED = 1e-6
-"""A round that lowers the loss by a smaller share than this is the last: losses with kinks (`hinge`, `co2`) have
-derivatives even at their optimum."""
-
-
 def suits_full_batch(network: Network, train: DeviceRows) -> bool:
-    """Returns whether the loss is one fixed function of the weights, which a line search requires.
+    """Returns whether the loss is one fixed function of the weights, and the device has float64: a line search's needs.
 
-    It is not if the loss of a sample depends on the rest of its batch, changes from epoch to epoch or draws random
-    numbers. On mps, which has no float64, rounding would stop the search early.
+    It is not if the loss of a sample depends on the rest of its batch, changes from epoch to epoch or is random.
     """
     # A barrier that tightens could be fitted at its last t, where the loss is convex and fixed. But it rewards ever
     # larger gaps, which stochastic steps end by stopping early; at the optimum only the penalty would.
@@ -228,18 +206,10 @@ def fit_full_batch(
     where W are the weights of the columns. Biases and the method's own parameters, such as thresholds, are not
     penalised.
 
-    The penalty is relative to the total weight. Weights that are below 1 on average, such as those that sum to 1, count
-    as 1 on average there, so that they do not flatten the model.
-
-    Validation samples choose the penalty, by their loss: starting with the strongest, it becomes weaker as long as that
-    helps. They take the place of early stopping, without which a table of many columns and few rows is overfitted.
-
-    Args:
-        network: A linear network, on the device of the samples.
-        train: Training samples.
-        valid: Samples that choose the penalty, from `weight_decay` times `PENALTIES`; None for `weight_decay` itself.
-        weight_decay: The factor :math:`\lambda` of the penalty, or the smallest to choose.
-        verbose: Whether to show a progress bar.
+    Weights below 1 on average, such as those that sum to 1, count as 1 on average in the penalty, so that they do not
+    flatten the model. Validation samples choose :math:`\lambda`, from `weight_decay` times `PENALTIES`, by their loss:
+    it becomes weaker as long as that helps. They take the place of early stopping, without which a table of many
+    columns and few rows is overfitted.
     """
     precision = train.rows.dtype
     network.double()
@@ -247,11 +217,11 @@ def fit_full_batch(
     best = None
     factors = PENALTIES if valid is not None and weight_decay else (1,)
     with progress(len(factors) * ROUNDS, of="rounds", verbose=verbose) as done:
-        for place, factor in enumerate(factors):
-            converged = _minimise(network, train, factor * weight_decay, curves, done, place * ROUNDS)
-            done((place + 1) * ROUNDS)  # it seldom needs them all
+        for tried, factor in enumerate(factors):
+            converged = _minimise(network, train, factor * weight_decay, curves, done, tried * ROUNDS)
+            done((tried + 1) * ROUNDS)  # it seldom needs them all
             if valid is not None:
-                curves.valid.append(mean_loss(network, _double(valid)))
+                curves.valid.append(mean_loss(network, valid.part(slice(None))))
                 if curves.valid[-1] > min(curves.valid):
                     break
             best, curves.converged = copy.deepcopy(network.state_dict()), converged
@@ -270,7 +240,7 @@ def _minimise(
     done: Callable[[int], object],
     rounds_before: int,
 ) -> bool:
-    """Goes on from the weights there are, adds the loss of every pass, and returns whether the optimum was reached."""
+    """Continues from the current weights, adds the loss of every pass, and returns whether it reached the optimum."""
     assert isinstance(network.head, RowHead)
     columns = network.head.classifier.weight
     size = max(float(train.weights.sum()), int((train.weights > 0).sum()))
@@ -310,16 +280,10 @@ def _add_gradient(network: Network, train: DeviceRows) -> float:
     total = train.weights.double().sum()
     mean = 0.0
     for start in range(0, len(train), ROWS_A_PART):
-        part = slice(start, start + ROWS_A_PART)
-        few = _double(DeviceRows(rows=train.rows[part], labels=train.labels[part], weights=train.weights[part]))
-        loss = weighted_loss(network, few, slice(None)) / total
+        loss = weighted_loss(network, train.part(slice(start, start + ROWS_A_PART)), slice(None)) / total
         loss.backward()
         mean += float(loss.detach())
     return mean
-
-
-def _double(table: DeviceRows) -> DeviceRows:
-    return DeviceRows(rows=table.rows.double(), labels=table.labels, weights=table.weights.double())
 
 
 def _is_well_scaled(rows: Tensor) -> bool:
