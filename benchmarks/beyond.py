@@ -150,9 +150,9 @@ def beyond_image(runs: pd.DataFrame) -> Figure:
     for axes, points in panels:  # once the axes have their final limits
         places = points[["error", "peaks"]].to_numpy()
         named = [is_known(name) or not _beaten(place, places) for name, place in zip(points.index, places, strict=True)]
-        known = dict(zip(map(str, points.index[named]), map(tuple, places[named].tolist()), strict=True))
+        known = dict(zip(points.index[named], map(tuple, places[named].tolist()), strict=True))
         axes.set_xlim(axes.get_xlim())
-        name_beside(axes, known, dict(zip(map(str, points.index), points["colour"], strict=True)))
+        name_beside(axes, known, {str(name): colour for name, colour in points["colour"].items()})
     return figure
 
 

@@ -52,7 +52,7 @@ README_ROWS = {
     "cross-entropy": "ce-slow",
     "REN, level questions": "ren-slow",
     "ELB, the paper's loss": "elb-slow",
-    "ELB made steeper, with RPS, neighbouring outputs learn together¹": "smooth-rps+elb-mode-t3-slow",
+    "`peak`, the default¹": "smooth-rps+elb-mode-t3-slow",
     "`smooth-slopes`": "smooth-slopes-slow",
 }
 
@@ -74,7 +74,7 @@ CHOOSE_ROWS = {
     "`ren`": "ren-slow",
     "`elb`": "elb-slow",
     "`smooth-elb:t=5`": "smooth-elb-t5-slow",
-    STEEP: "smooth-rps+elb-mode-t3-slow",
+    "`peak`": "smooth-rps+elb-mode-t3-slow",
     "`smooth-slopes`": "smooth-slopes-slow",
 }
 

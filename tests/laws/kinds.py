@@ -88,6 +88,9 @@ def firm_outputs(kind, method, label):
             return slopes
         case "smooth-slopes":
             return torch.linalg.solve(smoothed(torch.eye(num_classes - 1, dtype=torch.float64)).T, slopes)
+        case "peak":
+            scores = -4.0 * (torch.arange(num_classes) - label).abs().double()
+            return torch.linalg.solve(smoothed(torch.eye(num_classes, dtype=torch.float64)).T, scores)
         case "corn" | "condor":
             return steps_to(label, num_classes)
         case "coral":  # levels 18 apart, the label's own 9 below zero

@@ -129,7 +129,7 @@ def test_class_weights_reach_every_method():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("ebl", r"Unknown method 'ebl'. Did you mean 'elb'\? Known: ce, ren, ld, mv, po, pn, elb, slopes"),
+        ("ebl", r"Unknown method 'ebl'. Did you mean 'elb'\? Known: ce, ren, ld, mv, po, pn, elb, peak"),
         ("slope", r"Unknown method 'slope'. Did you mean 'slopes'\?"),
         (
             "",

@@ -172,7 +172,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
     def __init__(
         self,
-        method: str | MethodRecord = "smooth-slopes",
+        method: str | MethodRecord = "peak",
         *,
         variant: Variant = "corrected",
         method_settings: Mapping[str, object] | None = None,

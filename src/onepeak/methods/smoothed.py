@@ -3,9 +3,11 @@
 from typing import final
 
 import torch
+from torch import nn
 from torch.nn import functional as F
 
-from onepeak._core.tensors import Outputs, PerClass, real_tensors
+from onepeak._core.check import check_integer, check_scores
+from onepeak._core.tensors import Outputs, PerClass, full_precision, real_tensors
 from onepeak.errors import InputError
 from onepeak.methods.method import ExactTable, Method, Wrapped
 from onepeak.methods.record import MethodRecord
@@ -16,18 +18,59 @@ MOST_TABLED = 512
 
 
 @final
-class Smoothed(Wrapped):
-    r"""A base method on outputs that are averaged over their neighbours at every scale.
+class SmoothScores(nn.Module):
+    r"""A layer that averages the outputs of a network over their neighbours at every scale.
 
     .. math:: o_k = \frac1{m+1} \Big( u_k + \sum_{i=0}^{m-1} \mathrm{mean} \, \{ u_j : |j - k| \le 2^i \} \Big),
               \qquad 2^{m-1} < n
 
-    where u are the n outputs of the network and o are the inputs of the base method, in training and prediction. The
-    questions "aged 31?" and "aged 32?" have nearly the same answer, yet each output of a network learns separately.
-    With averaging, all outputs learn from every sample: distant ones learn the approximate position of the label, close
-    ones the exact position. All scales have equal weight, so there is no width to tune, for 5 classes or for 100.
-    Scores that change little from one class to the next also have fewer peaks. The averaging is invertible, so the
-    network can still represent any outputs.
+    where u are the n outputs of the last layer. The questions "aged 31?" and "aged 32?" have nearly the same answer,
+    yet each output of a network learns separately. With averaging, all outputs learn from every sample: distant ones
+    learn the approximate position of the label, close ones the exact position. All scales have equal weight, so there
+    is no width to tune, for 5 classes or for 100. Scores that change little from one class to the next also have fewer
+    peaks. The averaging is invertible, so the network can still represent any scores. It has no parameters.
+
+    Args:
+        num_outputs: The number of outputs, n: of a network with one score per class, the number of classes.
+
+    Example:
+        >>> network = nn.Sequential(nn.Linear(16, 70), SmoothScores(70))
+        >>> network(torch.zeros(2, 16)).shape
+        torch.Size([2, 70])
+        >>> SmoothScores(3)(torch.tensor([0.0, 6.0, 0.0]))
+        tensor([1.6667, 3.3333, 1.6667])
+    """
+
+    def __init__(self, num_outputs: int) -> None:
+        super().__init__()
+        self.num_outputs = check_integer("num_outputs", num_outputs, minimum=1)
+        with real_tensors():
+            self.weights = ExactTable(smoothed(torch.eye(num_outputs).double())) if num_outputs <= MOST_TABLED else None
+
+    def forward(self, outputs: Outputs) -> Outputs:
+        """The averaged outputs, at least in float32. The outputs of one sample are the last axis."""
+        check_scores(outputs, self.num_outputs, name="outputs")
+        outputs = full_precision(outputs)
+        if self.weights is None:
+            return smoothed(outputs)
+        kind = outputs.device.type
+        table = self.weights.values.to(outputs.device)  # moves the table of a method left on the CPU
+        if kind == "cuda":  # TF32 would round float32 products to ten bits
+            return (outputs.double() @ table).to(outputs.dtype)
+        weights = table.to(outputs.dtype)
+        if not (torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)):
+            return outputs @ weights
+        with torch.autocast(kind, enabled=False):  # autocast would round to eight bits
+            return outputs @ weights
+
+    def extra_repr(self) -> str:
+        """The settings shown by `print`."""
+        return f"{self.num_outputs}"
+
+
+@final
+class Smoothed(Wrapped):
+    """A base method on outputs that are averaged over their neighbours, in training and prediction: `SmoothScores`.
 
     Args:
         base: A method with one output per class or per level. Posterior and prediction are those of the base.
@@ -45,27 +88,11 @@ class Smoothed(Wrapped):
                 f"`base` must have one output per class or level, got {type(base).__name__} with "
                 f"{base.num_outputs}: there are no neighbours to average over."
             )
-        length = base.num_outputs
-        with real_tensors():
-            self.weights = ExactTable(smoothed(torch.eye(length).double())) if length <= MOST_TABLED else None
+        self.smooth = SmoothScores(base.num_outputs)
 
     def base_outputs(self, outputs: Outputs) -> Outputs:
         """The averages of the outputs."""
         return self.smooth(outputs)
-
-    def smooth(self, outputs: Outputs) -> Outputs:
-        """`smoothed(outputs)`, as a product with a table where it is small."""
-        if self.weights is None:
-            return smoothed(outputs)
-        kind = outputs.device.type
-        table = self.weights.values.to(outputs.device)  # moves the table of a method left on the CPU
-        if kind == "cuda":  # TF32 would round float32 products to ten bits
-            return (outputs.double() @ table).to(outputs.dtype)
-        weights = table.to(outputs.dtype)
-        if not (torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)):
-            return outputs @ weights
-        with torch.autocast(kind, enabled=False):  # autocast would round to eight bits
-            return outputs @ weights
 
 
 def smooth_slopes(

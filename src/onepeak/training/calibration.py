@@ -189,11 +189,6 @@ def frequency_gap(
     s above the mean probability that is too low in small samples, so :math:`\sqrt{s(1-s) / n}` is taken if it is
     larger. Samples of one group may all deviate alike: with groups, n is their number.
 
-    Args:
-        log_probs: Calibrated posteriors.
-        labels: True labels.
-        num_groups: Number of groups that the samples are from, where known.
-
     Example:
         >>> posteriors = torch.tensor([[0.5, 0.25, 0.25]]).double().log().expand(100, 3)
         >>> frequency_gap(posteriors, torch.tensor([0] * 70 + [1] * 15 + [2] * 15))

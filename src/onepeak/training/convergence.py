@@ -27,13 +27,6 @@ def hardly_trained(best_epoch: int, epochs: int, selected_by: str, *, order: flo
     This happens if training makes the selection metric worse before it makes it better, or never improves it. On data
     that are learnt at once, an early epoch is as good as any other, and its posteriors are in order.
 
-    Args:
-        best_epoch: The epoch that was kept, from 0.
-        epochs: Planned number of epochs; patience may have stopped training earlier.
-        selected_by: The selection metric; "last" selects nothing.
-        order: The side order index of the epoch that was kept.
-        chance: The side order index of random posteriors; 1 for two classes, where the check does not apply.
-
     Example:
         >>> hardly_trained(1, 60, "mae", order=0.55, chance=0.75), hardly_trained(1, 60, "mae", order=0.99, chance=0.75)
         (True, False)
@@ -85,12 +78,9 @@ the total learning rate: training that has converged gains almost nothing there,
 def ran_out(values: Sequence[float]) -> bool:
     """Returns whether the best value came in the last quarter and the second half brought over a twentieth of the gain.
 
-    It is not enough that the last epoch is the best: as the learning rate falls to zero, the value settles from above,
-    and each epoch is slightly better than the one before.
-
-    Args:
-        values: A loss, or another value where lower is better, of a training that was not stopped early: before the
-            first epoch, if known, and after every epoch.
+    The values are of a loss, or another value where lower is better: before the first epoch, if known, and after every
+    epoch. It is not enough that the last epoch is the best: as the learning rate falls to zero, the value settles from
+    above, and each epoch is slightly better than the one before.
 
     Example:
         >>> ran_out([2.0, 1.8, 1.6, 1.5, 1.4]), ran_out([2.0, 1.1, 1.0, 0.99, 0.98])
@@ -120,11 +110,6 @@ def has_stalled(epoch: int, *, best_epoch: int, patience: int | None) -> bool:
     """Returns whether training stops after an epoch, because the best one is `patience` epochs back.
 
     It keeps no counter, so a resumed training stops where it would have stopped without the interruption.
-
-    Args:
-        epoch: The last epoch that was trained and validated, from 0.
-        best_epoch: The best epoch by validation, from 0.
-        patience: The recipe's patience; None to run all epochs.
 
     Example:
         >>> [has_stalled(epoch, best_epoch=4, patience=2) for epoch in (4, 5, 6)]

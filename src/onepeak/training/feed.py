@@ -120,12 +120,7 @@ def batch_slices(num_samples: int, batch_size: int, *, num_processes: int = 1) -
 def epoch_order(indices: Indices, labels: Indices, *, seed: int, epoch: int, balanced: bool) -> Indices:
     """Returns the samples of an epoch in order, which depends only on the seed and the epoch.
 
-    Args:
-        indices: The samples to train on.
-        labels: The labels of all samples.
-        seed: The seed of the run.
-        epoch: The epoch.
-        balanced: Whether to draw the same number of samples with replacement, with equal chances for every class.
+    Balanced, it draws as many samples with replacement, with equal chances for every class.
     """
     if not balanced:
         return indices[shuffled(indices, seed=seed, epoch=epoch)]

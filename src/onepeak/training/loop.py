@@ -122,17 +122,9 @@ class Trained:
 class Loop:
     """Trains one network.
 
-    Args:
-        network: The network to train, on the fabric's device.
-        feed: Source of the inputs.
-        labels: The labels of all samples.
-        split: Samples for training and validation.
-        recipe: How to train.
-        fabric: Device, precision, processes.
-        seed: Together with the epoch it determines the order of samples, their augmentation, and dropout.
-        select: The validation metric whose best epoch is kept, or "last".
-        watches: Observers such as a progress bar.
-        alone: Whether no other training in this process uses its random state; see `onepeak.training.pack`.
+    Seed and epoch determine the order of samples, their augmentation, and dropout. `select` is the validation metric
+    whose best epoch is kept, or "last". `alone` says that no other training in this process uses its random state, see
+    `onepeak.training.pack`.
     """
 
     def __init__(

@@ -38,12 +38,7 @@ _BACKWARD = threading.Lock()
 
 @contextlib.contextmanager
 def lanes(count: int, device: torch.device) -> Iterator[Executor]:
-    """Opens an executor with one thread per lane; the context exits when all submitted runs are done.
-
-    Args:
-        count: Most runs at once; limited to `MOST_STREAMS` on a GPU.
-        device: The device of the runs.
-    """
+    """Opens an executor with one thread per lane; the context exits when all submitted runs are done."""
     count = min(count, MOST_STREAMS) if device.type == "cuda" else count
     numbers = iter(range(count))
     # Some state belongs to the whole process. Runs switch deterministic algorithms on and off; entered here, they stay

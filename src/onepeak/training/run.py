@@ -123,7 +123,7 @@ def train_run(
         watches: Observers such as a progress bar.
         notes: Further entries of `result.json`.
         checkpoint_seconds: Shortest time between two checkpoints; see `Loop.run`.
-        alone: Whether no other run is trained in this process at the same time; see `onepeak.training.pack`.
+        alone: As in `Loop`.
     """
     split.check_within(len(prepared.manifest))
     folder.mkdir(parents=True, exist_ok=True)
