@@ -17,7 +17,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test test-slow lint types docs site-and-types unit format setup clean
 
-demo: $(VENV)/.demo  ## the paper's seven methods and smooth-slopes on the embedded data set; called again, it goes on
+demo: $(VENV)/.demo  ## the paper's seven methods and peak on the embedded data set; called again, it goes on
 	$(BIN)/onepeak demo
 
 test: lint site-and-types unit  ## what CI runs

@@ -13,9 +13,9 @@ from torch.nn import functional as F
 
 from onepeak._core.check import check_choice
 from onepeak.constraints import LogBarrier
-from onepeak.constraints.cost import cost_of_samples
 from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.constraints.gaps import signed_gaps
+from onepeak.constraints.order import order_cost
 from onepeak.methods.catalog import METHODS
 from onepeak.methods.method import SoftmaxMethod
 from onepeak.methods.record import MethodRecord
@@ -89,7 +89,7 @@ class BarrierVariant(SoftmaxMethod):
     def order_cost(self, scores: Tensor, labels: Tensor) -> Tensor:
         """The cost of all gaps of a sample, summed."""
         if self.cost == "log":
-            return cost_of_samples(self.constraint, scores, labels)
+            return order_cost(self.constraint, scores, labels)
         logits = self.constraint.t.to(scores.dtype) * signed_gaps(scores, labels)
         costs = F.softplus(logits) if self.cost == "logistic" else logits.sigmoid().square()
         return costs.sum(dim=-1)

@@ -24,11 +24,12 @@ from torchvision import datasets
 from torchvision.transforms import v2
 
 from onepeak.data.images.augment import Augment, shuffled
-from onepeak.data.images.batches import evaluation_batches, normalise, train_batch
+from onepeak.data.images.batches import evaluation_batches, train_batch
 from onepeak.data.images.resize import Resize
 from onepeak.data.images.store.build import build_store
 from onepeak.data.images.store.images import ImageStore
 from onepeak.data.manifest import ImageFiles
+from onepeak.networks.inputs import normalise
 
 SIDE, CROP, CLASSES = 266, 256, 5
 RECIPE = Resize(short_side=SIDE)

@@ -1,20 +1,24 @@
-"""Our training loop compared with a plain one, and what ELB adds to a step of cross-entropy.
+"""Our training loop compared with a plain one, and what PN and ELB add to a step of cross-entropy.
 
 Run: python benchmarks/training.py [--device cpu|cuda] [--rounds N] [--workers N]
+or:  python benchmarks/training.py --device cuda --out results/paper/step-time.json   (the single steps alone)
 Method: generated images, random crops and flips, the same network, data, batch size and optimiser on both sides. The
 plain loop is a Dataset of the decoded images, a DataLoader (its workers started before timing), eager forward, backward
 and step, in the style of the torch tutorials. After a warm-up, both run in turn, several rounds; the median round is
-shown. Steps of ELB and of cross-entropy run on one fixed batch, in turn, many short rounds; the median ratio of
-adjacent rounds is shown.
+shown. Steps of cross-entropy, PN and ELB run on one fixed batch of 70 classes, in turn, many short rounds; the
+median ratio to the steps of cross-entropy before and after is shown.
 """
 
 import argparse
+import json
 import os
 import platform
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -36,6 +40,15 @@ from onepeak.training.optimizer import make_optimizer
 from onepeak.training.recipe import Recipe
 
 CLASSES = 8
+AGES = 70
+"""Classes of the single steps: FG-NET's."""
+LOOPS = {
+    "cuda": ((1024, 266, 256, "resnet18", 8), (2048, 266, 256, "resnet18", 64)),
+    "cpu": ((512, 72, 64, "small", 32),),
+}
+"""Images, their side, the crop, the backbone and the batch size."""
+STEPS = {"cuda": ((8, 256, 40, 10), (64, 256, 40, 5)), "cpu": ((8, 256, 9, 1),)}
+"""Batch size, side of an image, rounds and steps in a round."""
 
 
 def generated(count: int, side: int) -> Manifest:
@@ -161,11 +174,12 @@ def compare_loops(
 
 def step_of(method: str, batch_size: int, side: int, device: torch.device) -> Callable[[], object]:
     """Returns a step on one fixed batch."""
-    network = make_network(method, "resnet18", device).train()
+    made = onepeak.method(method, num_classes=AGES)
+    network = build_network(made, NetworkSettings(backbone="resnet18"), seed=0).to(device).train()
     optimizer = make_optimizer(network, replace(Recipe(), optimizer="sgd", lr=1e-6))
     generator = torch.Generator().manual_seed(0)
     images = torch.randn(batch_size, 3, side, side, generator=generator).to(device)
-    labels = torch.randint(CLASSES, (batch_size,), generator=generator).to(device)
+    labels = torch.randint(AGES, (batch_size,), generator=generator).to(device)
 
     def step() -> None:
         loss = network.method.loss(network(images), labels)
@@ -176,25 +190,50 @@ def step_of(method: str, batch_size: int, side: int, device: torch.device) -> Ca
     return step
 
 
-def compare_steps(batch_size: int, side: int, device: torch.device, rounds: int, repeats: int) -> None:
-    """CE, ELB, CE: other load on the machine affects both."""
-    ce, elb = (step_of(method, batch_size, side, device) for method in ("ce", "elb"))
+def compare_steps(batch_size: int, side: int, device: torch.device, rounds: int, repeats: int) -> dict[str, Any]:
+    """CE, PN, ELB, CE: other load on the machine affects all of them. Returns the record of the comparison."""
+    steps = {method: step_of(method, batch_size, side, device) for method in ("ce", "pn", "elb")}
 
     def several(step: Callable[[], object]) -> float:
         return seconds(lambda: [step() for _ in range(repeats)], device) / repeats
 
-    for step in (ce, elb):
+    for step in steps.values():
         several(step)
-    ratios, times = [], []
+    times: dict[str, list[float]] = {method: [] for method in steps}
+    ratios: dict[str, list[float]] = {"pn": [], "elb": []}
     for _ in range(rounds):
-        before, between, after = several(ce), several(elb), several(ce)
-        ratios.append(2 * between / (before + after))
-        times.append(between)
-    print(
-        f"  resnet18  {side}x{side}, batch {batch_size:3}: ELB {statistics.median(times) * 1e3:7.2f} ms, "
-        f"{statistics.median(ratios):5.3f} x CE (quarters {np.quantile(ratios, 0.25):.3f} to "
-        f"{np.quantile(ratios, 0.75):.3f})"
-    )
+        taken = {method: several(step) for method, step in steps.items()}
+        around = (taken["ce"] + several(steps["ce"])) / 2
+        for method, each in taken.items():
+            times[method].append(each)
+        for method, found in ratios.items():
+            found.append(taken[method] / around)
+    quarters = {method: np.quantile(found, (0.25, 0.5, 0.75)).round(4).tolist() for method, found in ratios.items()}
+    milliseconds = {method: round(1e3 * statistics.median(found), 3) for method, found in times.items()}
+    for method, (low, middle, high) in quarters.items():
+        print(
+            f"  resnet18  {side}x{side}, batch {batch_size:3}: {method.upper():3} {milliseconds[method]:7.2f} ms, "
+            f"{middle:5.3f} x CE (quarters {low:.3f} to {high:.3f})"
+        )
+    return {
+        "device": torch.cuda.get_device_name()
+        if device.type == "cuda"
+        else f"{platform.machine()} CPU, {torch.get_num_threads()} thread",
+        "torch": torch.__version__,
+        "batch_size": batch_size,
+        "side": side,
+        "num_classes": AGES,
+        "rounds": rounds,
+        "milliseconds": milliseconds,
+        "times_ce": quarters,
+    }
+
+
+def keep(records: list[dict[str, Any]], path: Path) -> None:
+    """Adds records to a file, in place of those of the same device and batch."""
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    by_key = {tuple(each[name] for name in ("device", "batch_size", "side")): each for each in [*known, *records]}
+    path.write_text(json.dumps(list(by_key.values()), indent=2) + "\n", encoding="utf-8")
 
 
 def main() -> None:
@@ -202,6 +241,9 @@ def main() -> None:
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--workers", type=int, help="of the plain loop; none on a CPU, where they take its cores")
+    parser.add_argument(
+        "--out", type=Path, help="only the single steps, added to this file (results/paper/step-time.json)"
+    )
     options = parser.parse_args()
     device = torch.device(options.device)
     most = min(8, len(os.sched_getaffinity(0)))
@@ -211,18 +253,16 @@ def main() -> None:
         f"Python {platform.python_version()}, torch {torch.__version__}, {platform.machine()}, "
         f"{torch.get_num_threads()} threads, device {options.device}{gpu}"
     )
-    print(f"\nTraining, images a second (ELB, SGD); the plain loop has {workers} loader workers")
-    if options.device == "cuda":
-        compare_loops(1024, 266, 256, "resnet18", 8, device, options.rounds, workers)
-        compare_loops(2048, 266, 256, "resnet18", 64, device, options.rounds, workers)
-    else:
-        compare_loops(512, 72, 64, "small", 32, device, options.rounds, workers)
+    if options.out is None:
+        print(f"\nTraining, images a second (ELB, SGD); the plain loop has {workers} loader workers")
+        for loop in LOOPS[options.device]:
+            compare_loops(*loop, device, options.rounds, workers)
     print("\nOne step")
-    if options.device == "cuda":
-        compare_steps(8, 256, device, 40, 10)
-        compare_steps(64, 256, device, 40, 5)
-    else:
-        compare_steps(8, 64, device, 30, 1)
+    records = [
+        compare_steps(batch, side, device, rounds, steps) for batch, side, rounds, steps in STEPS[options.device]
+    ]
+    if options.out is not None:
+        keep(records, options.out)
 
 
 if __name__ == "__main__":

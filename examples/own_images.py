@@ -2,7 +2,7 @@
 
 python examples/make_data.py out/try          (example data)
 python examples/own_images.py out/try/photos --order mild,moderate,severe --out out/try/model
-On the command line: onepeak train out/try/photos --order mild,moderate,severe --method smooth-slopes --out model
+On the command line: onepeak train out/try/photos --order mild,moderate,severe --out model
 """
 
 import argparse
@@ -16,14 +16,13 @@ from onepeak.training.devices import make_fabric
 from onepeak.training.prepare import prepare
 from onepeak.training.presets import preset
 from onepeak.training.progress import ProgressBar
-from onepeak.training.run import train_run
-from onepeak.training.run_settings import RunSettings
+from onepeak.training.run import RunSettings, train_run
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("photos", type=Path)
 parser.add_argument("--order", required=True, help="the classes, lowest first")
 parser.add_argument("--out", type=Path, required=True)
-parser.add_argument("--method", default="smooth-slopes")
+parser.add_argument("--method", default="peak")
 parser.add_argument("--backbone", help="a timm name, or small; default: chosen to suit the images")
 parser.add_argument("--weights", type=Path, help="a local file with weights of the backbone")
 parser.add_argument("--epochs", type=int)

@@ -25,7 +25,7 @@ LAYERS = [
     ["__main__"],
 ]
 """Lowest first. `posterior` lies under `methods`: it knows log-probabilities only, and a method's prediction is one of
-its decisions. `kernels` lies under those that say a formula: `constraints` and `methods`."""
+its decisions. `kernels` lies under the one that defines the formulas: `constraints`."""
 
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
@@ -67,13 +67,13 @@ def test_imports_only_point_down():
     assert wrong == []
 
 
-def test_only_constraints_and_methods_import_kernels():
+def test_only_constraints_import_kernels():
     importers = {
         path.relative_to(PACKAGE).parts[0]
         for path in FILES
         if any(dotted.startswith("onepeak.kernels") for dotted in imports(path))
     }
-    assert importers <= {"constraints", "methods", "kernels"}
+    assert importers <= {"constraints", "kernels"}
 
 
 def test_no_file_is_named_for_having_no_subject():

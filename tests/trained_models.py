@@ -18,8 +18,7 @@ from onepeak.training.devices import make_fabric
 from onepeak.training.prepare import Prepared, prepare
 from onepeak.training.presets import preset
 from onepeak.training.recipe import Recipe
-from onepeak.training.run import train_run
-from onepeak.training.run_settings import RunSettings
+from onepeak.training.run import RunSettings, train_run
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -4,23 +4,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
-from onepeak._core.wording import counted, duration
-from onepeak.data.datasets.catalog import DATASETS
+from onepeak._core.wording import counted
+from onepeak.data.datasets import DATASETS
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.splits import make_splits
 from onepeak.data.splits.protocols import find_protocol
 from onepeak.experiment.grid import Work, work_of
 from onepeak.experiment.plan_file import read_plan
 from onepeak.experiment.prepared import recipe_of
-from onepeak.training.recipe_file import recipe_for
-from reproduction.epochs import LATE
-from reproduction.runs import WANTED, of_the_paper, steps
+from onepeak.training.presets import recipe_for
 from reproduction.text import table
 
-STEPS_PER_SECOND = {8: (468.5, 0.08), 64: (87.0, 0.11)}
-"""By batch size: steps per second packed on one H200, and the share of time for validation (results/speed)."""
+STEPS_PER_SECOND = {
+    "float32": {8: (468.5, 0.08), 64: (87.0, 0.11)},
+    "bfloat16": {8: (730.7, 0.10), 64: (138.7, 0.11)},
+}
+"""By precision and batch size: steps per second packed on one H200, and the share of time for validation
+(results/speed)."""
 CROP = 256 * 256
 FORWARD = 1 / 3
 """Relative cost of a pixel that is only evaluated; the shares above imply .29 and .36 for images of FG-NET's sizes."""
@@ -33,8 +34,6 @@ PIXELS = {
 }
 """Approximate pixels of an evaluated image."""
 SUBJECTS = 82
-LONG_RUNS = 14
-"""Seven methods on two splits with all 1000 epochs, to show the effect of the later ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +42,8 @@ class Cost:
 
     runs: int
     steps: int
-    hours: float
-    """On one H200."""
+    hours: dict[str, float]
+    """On one H200, by precision."""
     sizes: str
     """Sizes of the parts of the first run."""
 
@@ -57,41 +56,24 @@ def cost_of(experiment: Path) -> Cost:
     num_splits = plan.splits or find_protocol(manifest, plan.protocol).num_splits
     first = make_splits(manifest, protocol=plan.protocol, splits=1, folds=plan.folds)  # the others have the same size
     works = [work_of(fold, recipe_of(entry, recipe)) for fold in first for entry in plan.methods]
-    seconds = sum(
-        seconds_of(work, batch_size=recipe.batch_size, pixels=PIXELS[str(plan.source.data)]) for work in works
-    )
+    pixels = PIXELS[str(plan.source.data)]
+    seconds = {
+        precision: sum(seconds_of(work, recipe.batch_size, pixels=pixels, precision=precision) for work in works)
+        for precision in STEPS_PER_SECOND
+    }
     return Cost(
         runs=num_splits * len(works),
         steps=num_splits * sum(work.steps for work in works),
-        hours=num_splits * seconds / 3600,
+        hours={precision: num_splits * each / 3600 for precision, each in seconds.items()},
         sizes=" / ".join(f"{size:,}" for size in first[0].sizes.values()),
     )
 
 
-def seconds_of(work: Work, *, batch_size: int, pixels: int) -> float:
+def seconds_of(work: Work, batch_size: int, *, pixels: int, precision: str) -> float:
     """From the measured training speed, plus a third of the time per evaluated pixel."""
-    speed, validation = STEPS_PER_SECOND[batch_size]
+    speed, validation = STEPS_PER_SECOND[precision][batch_size]
     step = (1 - validation) / speed
     return step * (work.steps + FORWARD * work.evaluated * pixels / CROP / batch_size)
-
-
-def fgnet_cost(runs: pd.DataFrame, longer: pd.DataFrame | None) -> str:
-    """The time that the existing runs took and the missing ones will take, as sentences."""
-    speed, _ = STEPS_PER_SECOND[8]
-    done = steps(runs) + (0 if longer is None else steps(longer))
-    number = len(runs) + (0 if longer is None else len(longer))
-    epoch = steps(runs.assign(epochs=1)) / len(runs)
-    own = of_the_paper(runs)
-    missing = max(0, sum(WANTED.values()) - len(own))
-    full = max(0, LONG_RUNS - (0 if longer is None else len(of_the_paper(longer))))
-    parts = [f"The {number} finished runs make {done:,} steps: {duration(done / speed)} at {speed:g} steps per second"]
-    if missing:
-        seconds = missing * LATE * epoch / speed
-        parts.append(f"the {missing} missing ones, with {LATE} epochs each, will take {duration(seconds)}")
-    if full:
-        seconds = full * 1000 * epoch / speed
-        parts.append(f"all 1000 epochs on two splits ({counted(full, 'run')} to go) {duration(seconds)}")
-    return "; ".join(parts) + "."
 
 
 def counted_manifest(name: str) -> Manifest:
@@ -123,9 +105,8 @@ def cost_table(experiments: Path) -> str:
                 cost.sizes,
                 f"{cost.runs:,}",
                 f"{cost.steps / 1e6:.1f}",
-                f"{cost.hours:.0f}",
+                *(f"{hours:.0f}" for hours in cost.hours.values()),
             )
         )
-    return table(
-        ("data", "images", "train / valid / test", "runs, all rows", "million steps", "hours on one H200"), rows
-    )
+    hours = (f"hours on one H200, {precision}" for precision in STEPS_PER_SECOND)
+    return table(("data", "images", "train / valid / test", "runs, all rows", "million steps", *hours), rows)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from onepeak.errors import InputError
-from reproduction.runs import Figure
+from reproduction.records import Figure
 
 MISSING = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from onepeak import constraints, data, errors, metrics, networks, posterior
     from onepeak.constraints import ELBLoss, LogBarrier, PenaltyLoss, QuadraticPenalty, UnimodalLoss, order_gaps
     from onepeak.estimator import OrdinalClassifier
-    from onepeak.methods import Constrained, Method, method, methods
+    from onepeak.methods import Constrained, Method, PeakLoss, SmoothScores, method, methods
     from onepeak.serving import load
 
 __all__ = [
@@ -21,8 +21,10 @@ __all__ = [
     "LogBarrier",
     "Method",
     "OrdinalClassifier",
+    "PeakLoss",
     "PenaltyLoss",
     "QuadraticPenalty",
+    "SmoothScores",
     "UnimodalLoss",
     "constraints",
     "data",
@@ -46,6 +48,8 @@ __getattr__, __dir__ = lazy_names(
         "methods.catalog": ["method"],
         "methods.constrained": ["Constrained"],
         "methods.method": ["Method"],
+        "methods.peak": ["PeakLoss"],
+        "methods.smoothed": ["SmoothScores"],
         "serving": ["load"],
     },
 )

@@ -176,5 +176,5 @@ class Note(str):
         note.code = code
         return note
 
-    def __getnewargs__(self) -> tuple[str, str]:
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]  # of `__new__`, so that it can be pickled
         return self.code, str(self)

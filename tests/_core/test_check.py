@@ -2,7 +2,15 @@ import pytest
 import torch
 
 from onepeak import ELBLoss, posterior
-from onepeak._core.check import check_choice, check_class_weight, check_integer, check_number, check_weights
+from onepeak._core.check import (
+    check_choice,
+    check_class_scores,
+    check_class_weight,
+    check_integer,
+    check_log_probs,
+    check_number,
+    check_weights,
+)
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.metrics.functional import mean_absolute_error, side_order_index
 
@@ -92,3 +100,25 @@ def test_a_number_in_place_of_class_weights_is_told_what_they_are():
 def test_nan_weights_are_refused():
     with pytest.raises(InputError, match="`w` must be finite and >= 0"):
         check_weights(torch.tensor([1.0, float("nan")]), (2,), name="w")
+
+
+def test_posteriors_of_any_precision_pass_from_flat_to_certain():
+    for dtype in [torch.bfloat16, torch.float16, torch.float32, torch.float64]:
+        for num_classes in [2, 70, 1000]:
+            generator = torch.Generator().manual_seed(0)
+            sharpness = torch.linspace(0, 100, 200).unsqueeze(-1)
+            log_probs = (sharpness * torch.randn(200, num_classes, generator=generator)).log_softmax(dim=-1)
+            check_log_probs(log_probs.to(dtype), num_classes)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
+@pytest.mark.bad_input
+def test_a_posterior_that_lost_a_fifth_of_its_mass_does_not_pass(dtype):
+    log_probs = torch.tensor([[0.5, 0.3]]).log().to(dtype)
+    with pytest.raises(ValueError, match=r"`log_probs` must be log-probabilities.*off by 0\.22"):
+        check_log_probs(log_probs)
+
+
+def test_minus_infinity_is_a_score_like_any_other():
+    check_class_scores(torch.tensor([[0.0, -torch.inf]]), 2)
+    check_log_probs(torch.tensor([[0.0, -torch.inf]]))

@@ -21,7 +21,10 @@ def _load(name, file):
 
 
 _load("reproduction", "reproduction/__init__.py")
-_load("fgnet", "fgnet.py")
+_load("paper", "paper.py")
+_load("beyond", "beyond.py")
+_load("deep_stem", "deep_stem.py")
+_load("keep_records", "keep_records.py")
 _load("catalog", "catalog.py")
 _load("label_counts", "label_counts.py")
 
@@ -81,6 +84,6 @@ def records(tmp_path, write_fgnet_run):
 
 @pytest.fixture
 def runs(records):
-    from reproduction.runs import read_runs
+    from reproduction.records import read_runs
 
     return read_runs(records)

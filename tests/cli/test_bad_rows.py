@@ -48,8 +48,8 @@ def test_all_bad_cells_of_a_table_are_reported_at_once(run, bad, tmp_path, comma
         "have 3 fields, like the header, but 2 rows do not: row 12 (2), row 22 (4)",
         "'size' has numbers except in 1 row: 'big' (row 5)",
         "'size' must be finite numbers that fit into float32, 1 row has none: 1e+300 (row 52)",
-        "must have a label, 2 items of 78 have none: rows 32, 52",
-        "it lacks '9' (1 item, row 42). It names 0, 1, 2, 3",
+        "must have a label, 2 samples of 78 have none: rows 32, 52",
+        "it lacks '9' (1 sample, row 42). It names 0, 1, 2, 3",
     ]
     assert all(part in line for part, line in zip(found, faults, strict=True)), errors
     assert last.startswith("Or leave the rows out with --skip-bad.")

@@ -151,7 +151,7 @@ def test_items_that_a_file_leaves_out_are_told_and_not_used(run, faces, tmp_path
     run(faces, "--protocol", tmp_path / "theirs.csv", "--out", tmp_path / f"ours{suffix}")
     record = json.loads(run(faces, "--protocol", tmp_path / f"ours{suffix}", "--json"))
     assert [entry["sizes"] for entry in record["runs"]] == [{"train": 12, "valid": 6, "test": 5}]
-    assert "1 of 24 items is in no part, and not used: images/23.png" in record["notes"]
+    assert "1 of 24 samples is in no part, and not used: images/23.png" in record["notes"]
 
 
 def test_a_leak_is_shown_with_what_it_means_for_training(run, faces, tmp_path):
@@ -159,7 +159,7 @@ def test_a_leak_is_shown_with_what_it_means_for_training(run, faces, tmp_path):
     (tmp_path / "bad.csv").write_text("item,part\n" + rows)
     output = run(faces, "--protocol", tmp_path / "bad.csv")
     assert "same group" in output
-    assert "Leak in split0-fold0: train and test share 6 groups (6 items of test): person0, person1, person2" in output
+    assert "Leak in split0-fold0: train and test share 6 groups (6 samples of test): person0, person1" in output
     assert "Training on a leaking split is refused unless --allow-leak is given." in output
 
 

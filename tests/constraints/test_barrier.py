@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import without_float64
 from onepeak import ELBLoss, LogBarrier
 from onepeak.constraints import log_barrier
-from onepeak.constraints.cost import defined_cost
+from onepeak.constraints.order import order_cost
 from onepeak.errors import InputError
 from reference import constraints as reference
 
@@ -120,7 +120,7 @@ def test_a_t_that_is_not_positive_is_refused():
 def test_the_defined_cost_keeps_its_t_until_the_backward_pass():
     barrier = LogBarrier(num_classes=3, t=1.0, growth=2.0, t_max=8.0)
     scores = torch.tensor([[0.0, 3.0, 4.0]], dtype=torch.float64, requires_grad=True)
-    cost = defined_cost(barrier, scores, torch.tensor([1]))
+    cost = order_cost(barrier, scores, torch.tensor([1]))
     barrier.tighten()
     cost.sum().backward()  # gaps -3 and 1 at t = 1: slopes 1 / 3 and 1
     torch.testing.assert_close(scores.grad, torch.tensor([[1 / 3, -1 / 3 - 1, 1]], dtype=torch.float64))
@@ -131,7 +131,7 @@ def test_the_cost_follows_t_however_it_is_written():
     barrier = LogBarrier(num_classes=3)
 
     def expected():
-        return defined_cost(barrier, scores, labels)
+        return order_cost(barrier, scores, labels)
 
     torch.testing.assert_close(barrier(scores, labels), expected())
     barrier.t.fill_(2.0)

@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from onepeak import ELBLoss, LogBarrier, PenaltyLoss, QuadraticPenalty, UnimodalLoss, order_gaps
-from onepeak.constraints.cost import defined_cost
+from onepeak.constraints.order import order_cost
 from onepeak.errors import InputError
 from reference import constraints as reference
 
@@ -227,7 +227,7 @@ def test_any_number_of_classes_will_do(num_classes):
     value.backward()
     plain = scores.detach().double().requires_grad_()
     barrier = LogBarrier(num_classes)
-    expected = F.cross_entropy(plain, labels) + defined_cost(barrier, plain, labels).mean()
+    expected = F.cross_entropy(plain, labels) + order_cost(barrier, plain, labels).mean()
     expected.backward()
     assert value.item() == pytest.approx(expected.item(), rel=1e-5)
     torch.testing.assert_close(scores.grad.double(), plain.grad, rtol=1e-4, atol=1e-6)

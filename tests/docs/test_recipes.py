@@ -24,8 +24,7 @@ from onepeak.training.presets import (
     TABLE,
     preset,
 )
-from onepeak.training.recipe import SETTING_NAMES, Recipe
-from onepeak.training.recipe_file import changed
+from onepeak.training.recipe import SETTING_NAMES, Recipe, changed
 from training.planted import planted_images
 
 PAGE = DOCS / "recipes.md"

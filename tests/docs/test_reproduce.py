@@ -1,4 +1,4 @@
-"""What the page says about the published code is so; figures of runs are checked in tests/benchmarks/test_fgnet.py."""
+"""What the page says about the published code is so; figures of runs are checked in tests/benchmarks/test_paper.py."""
 
 import math
 
@@ -15,16 +15,19 @@ from onepeak.metrics.functional import side_order_chance, side_order_index
 PAGE = (DOCS / "reproduce.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("num_classes", "dataset", "lowest"), [(22, "afad-lite", 0.81), (5, "hci", 0.50)])
+@pytest.mark.parametrize(
+    ("num_classes", "dataset", "lowest"), [(22, "afad-lite", 0.81), (5, "hci", 0.50), (4, "iciar", 0.33)]
+)
 def test_a_poisson_posterior_read_by_its_mean_is_more_in_order_than_the_printed_po(num_classes, dataset, lowest):
     rates = np.linspace(0.01, 3 * num_classes, 5000)
     log_probs = torch.tensor(poisson.logpmf(np.arange(num_classes), rates[:, None])).log_softmax(-1)
     means = log_probs.exp() @ torch.arange(num_classes, dtype=torch.float64)
     found = side_order_index(log_probs, means.floor().long()).min().item()
     assert found == pytest.approx(lowest, abs=0.005)
-    assert published_figure(dataset, "po", "soi_predicted").mean < found
+    printed = published_figure(dataset, "po", "soi_predicted").mean
+    assert (printed < found) == (num_classes > 4)  # of 4 classes it need not be
     assert f"{lowest:.0%}".replace("%", " %") in PAGE
-    assert f"{100 * published_figure(dataset, 'po', 'soi_predicted').mean:.1f}" in PAGE
+    assert f"{100 * printed:.1f}" in PAGE
 
 
 def test_the_factorial_of_35_is_the_first_that_overflows():
@@ -45,14 +48,4 @@ def test_targets_of_ld_are_as_even_as_the_page_says():
 
 
 def test_chance_is_as_the_page_says():
-    assert f"{100 * side_order_chance(4):.0f} % for 4 labels, {100 * side_order_chance(70):.1f} % for 70" in PAGE
-
-
-@pytest.mark.parametrize(("figure", "column"), [("LD, MAE", 1), ("CE, MAE", 1), ("REN, SOI", 4)])
-def test_a_verdict_has_the_figures_of_the_table_above_it(figure, column):
-    rows = {cells[0]: cells for line in PAGE.splitlines() if (cells := line.strip("| ").split(" | "))[1:]}
-    (_, paper, ours, *_), whole = rows[figure], rows[figure.partition(",")[0]]
-    said = [paper, *(part.split()[0] for part in ours.split(", "))]
-    for figure_said, cell in zip(said, whole[column : column + 3], strict=True):
-        number = figure_said.removesuffix(" %")
-        assert float(number) == pytest.approx(float(cell.split()[0]), abs=0.501 * 10 ** -len(number.partition(".")[2]))
+    assert f"{100 * side_order_chance(4):.0f} % for 4 classes, {100 * side_order_chance(70):.1f} % for 70" in PAGE

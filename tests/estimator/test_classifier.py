@@ -4,6 +4,7 @@ import pickle
 import pickletools
 import re
 from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,11 +18,13 @@ from statsmodels.miscmodels.ordinal_model import OrderedModel
 from torch import nn
 
 import onepeak
+from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.errors import InputError, UnknownNameError
-from onepeak.estimator import OrdinalClassifier, UnknownOrderWarning, fitting
+from onepeak.estimator import OrdinalClassifier, UnknownOrderWarning, fit
 from onepeak.estimator.rows import LabelledRows
 from onepeak.training.convergence import ran_out
 from onepeak.training.loop import DivergedError
+from onepeak.training.presets import preset
 
 QUICK = {
     "epochs": 25,
@@ -461,14 +464,14 @@ class TestLinear:
         by_sample = OrdinalClassifier("clm", **settings).fit(ROWS, LABELS, np.where(LABELS == 0, 3.0, 1.0))
         np.testing.assert_array_equal(by_class.predict_proba(ROWS), by_sample.predict_proba(ROWS))
 
-    @pytest.mark.parametrize("steps", [{"epochs": 30}, {"batch_size": 50}, {"lr": 0.05}, {"patience": 9}])
-    def test_settings_of_stochastic_steps_ask_for_such_steps(self, steps):
-        model = OrdinalClassifier("clm", hidden=(), random_state=0, **steps).fit(ROWS, LABELS)
-        assert len(model.validation_curve_) == model.n_iter_ <= 100
-
-    def test_a_barrier_that_tightens_is_trained_by_steps(self):
-        model = OrdinalClassifier("elb", hidden=(), random_state=0).fit(ROWS, LABELS)
-        assert len(model.validation_curve_) == model.n_iter_
+    @pytest.mark.parametrize("settings", [{"method": "clm", "epochs": 20}, {"method": "elb", "epochs": 20}])
+    @pytest.mark.filterwarnings(SHORT)
+    def test_settings_of_steps_and_a_barrier_that_tightens_ask_for_steps(self, settings):
+        model = OrdinalClassifier(hidden=(), random_state=0, **settings).fit(ROWS, LABELS)
+        assert len(model.validation_curve_) == model.n_iter_ <= 20
+        for steps in ({"batch_size": 50}, {"lr": 0.05}, {"patience": 9}):
+            assert OrdinalClassifier(hidden=(), **steps)._steps_are_set()
+        assert not OrdinalClassifier(hidden=(), weight_decay=1.0)._steps_are_set()
 
     def test_it_can_go_on_after_its_optimum(self):
         model = OrdinalClassifier("clm", hidden=(), random_state=0).fit(ROWS, LABELS)
@@ -477,33 +480,44 @@ class TestLinear:
         assert 0 < np.abs(after - before).max() < 0.1
 
     def test_an_optimum_that_is_not_reached_is_reported(self, monkeypatch):
-        monkeypatch.setattr(fitting, "ROUNDS", 1)
-        monkeypatch.setattr(fitting, "STEPS_PER_ROUND", 2)
+        monkeypatch.setattr(fit, "ROUNDS", 1)
+        monkeypatch.setattr(fit, "STEPS_PER_ROUND", 2)
         with pytest.warns(
             ConvergenceWarning, match=r"still falling after \d+ passes .* `standardize=True` or a larger"
         ):
             OrdinalClassifier("clm", hidden=(), random_state=0).fit(ROWS, LABELS)
 
-    def test_the_rate_is_that_of_the_steps_there_are_unless_one_is_given(self):
+
+class TestRecipe:
+    """The defaults are those of `onepeak train`, save for linear models."""
+
+    @pytest.mark.parametrize("count", [300, 3_000, 30_000])
+    def test_it_is_that_of_the_command_line(self, count):
+        manifest = Manifest(
+            name="table",
+            items=FeatureRows(columns=("a",), values=np.zeros((count, 1))),
+            labels=np.zeros(count, np.int64),
+            classes=("low", "high"),
+        )
+        patience = 10 if count >= 5_000 else 20
+        assert OrdinalClassifier()._recipe(count) == replace(preset("auto", manifest), patience=patience)
+
+    def test_the_rate_of_a_linear_model_is_that_of_its_steps_unless_one_is_given(self):
         def rate(rows=200, **settings):
-            model = OrdinalClassifier(epochs=50, batch_size=10, random_state=0, **settings)
-            return model._recipe(rows).lr
+            return OrdinalClassifier(epochs=50, batch_size=10, **settings)._recipe(rows).lr
 
         assert rate(hidden=()) == 20 / (50 * 20)
         assert rate(hidden=(), rows=4) == 0.1
         assert rate(hidden=(), rows=4000) == rate(hidden=(), rows=None) == 0.02
         assert rate(hidden=(), lr=0.3) == 0.3
-        assert rate() == rate(rows=4) == rate(hidden=(8,)) == rate(network=small_network) == 5e-3
+        assert rate() == rate(rows=4) == rate(hidden=(8,)) == rate(network=small_network) == 3e-3
 
-
-def test_large_tables_get_larger_batches_and_less_patience_unless_they_are_given():
-    def chosen(rows, **settings):
-        recipe = OrdinalClassifier(**settings)._recipe(rows)
-        return recipe.batch_size, recipe.patience
-
-    assert chosen(300) == chosen(None) == (64, 20)
-    assert chosen(12_000) == (256, 10)
-    assert chosen(12_000, batch_size=64, patience=3) == (64, 3)
+    def test_what_is_given_is_used_and_a_linear_model_has_a_penalty_of_its_own(self):
+        given = {"epochs": 7, "batch_size": 64, "lr": 0.1, "weight_decay": 0.0, "patience": 3}
+        recipe = OrdinalClassifier(**given)._recipe(12_000)
+        assert {name: getattr(recipe, name) for name in given} == given
+        assert OrdinalClassifier(hidden=())._recipe(300).weight_decay == 0.1
+        assert OrdinalClassifier(hidden=(), weight_decay=2.0)._recipe(300).weight_decay == 2.0
 
 
 class TestRanOut:

@@ -10,7 +10,7 @@ from onepeak.estimator.label_order import (
     UnknownOrderWarning,
     check_labels,
     declared_classes,
-    found_classes,
+    occurring_classes,
     positions_of,
     weights_of_classes,
 )
@@ -39,22 +39,22 @@ def test_a_categorical_without_an_order_declares_none():
 
 @pytest.mark.parametrize("labels", [[3, 1, 2], [2.0, 1.0, 3.0], [True, False]])
 def test_numbers_order_themselves(labels):
-    assert found_classes(np.array(labels)).tolist() == sorted(set(labels))
+    assert occurring_classes(np.array(labels)).tolist() == sorted(set(labels))
 
 
 def test_text_that_is_integers_is_ordered_as_integers():
-    assert found_classes(np.array(["10", "9", "-1"], dtype=object)).tolist() == ["-1", "9", "10"]
+    assert occurring_classes(np.array(["10", "9", "-1"], dtype=object)).tolist() == ["-1", "9", "10"]
 
 
 def test_two_text_labels_have_no_order_to_get_wrong():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert found_classes(np.array(["yes", "no"])).tolist() == ["no", "yes"]
+        assert occurring_classes(np.array(["yes", "no"])).tolist() == ["no", "yes"]
 
 
 def test_more_text_labels_are_sorted_and_a_warning_says_so():
     with pytest.warns(UnknownOrderWarning, match="it is high < low < middle. If that is wrong.* give `order`"):
-        assert found_classes(np.array(["low", "high", "middle"])).tolist() == ["high", "low", "middle"]
+        assert occurring_classes(np.array(["low", "high", "middle"])).tolist() == ["high", "low", "middle"]
 
 
 def test_positions_are_places_in_the_order():
@@ -65,23 +65,23 @@ def test_positions_are_places_in_the_order():
 
 @pytest.mark.bad_input
 class TestBadInput:
-    @pytest.mark.parametrize("order", ["low,high", {"low", "high"}, 3])
+    @pytest.mark.parametrize("order", ["low,high", {"low", "high"}, 3, [["low", "high"]]])
     def test_an_order_that_is_no_sequence(self, order):
         with pytest.raises(InputError, match="`order` must be a sequence of labels, lowest first, got"):
             declared_classes(order, y=None)
 
-    @pytest.mark.parametrize("order", [["low"], [], [["low", "high"]]])
+    @pytest.mark.parametrize("order", [["low"], []])
     def test_an_order_of_fewer_than_two_labels(self, order):
-        with pytest.raises(InputError, match="`order` must be a sequence of at least 2 labels"):
+        with pytest.raises(InputError, match="`order` must name at least 2 classes"):
             declared_classes(order, y=None)
 
     def test_an_order_that_names_a_class_twice(self):
-        with pytest.raises(InputError, match="`order` must name each class once, got 'a' more than once"):
+        with pytest.raises(InputError, match="`order` must name each class once, got a more than once"):
             declared_classes(["a", "b", "a"], y=None)
 
     def test_a_single_class(self):
         with pytest.raises(InputError, match=r"`y` must have at least 2 classes, got 1 class, 7: .* in `order`"):
-            found_classes(np.array([7, 7]))
+            occurring_classes(np.array([7, 7]))
 
     def test_an_ordered_categorical_of_a_single_class(self):
         with pytest.raises(InputError, match=r"`y` must have at least 2 classes, got 1 class, 'low': .* in `order`"):
@@ -112,11 +112,11 @@ class TestGaps:
     @pytest.mark.parametrize("labels", [[1, 2, 5, 4], ["1", "2", "4", "5"]])
     def test_an_integer_that_no_sample_has_is_named(self, labels):
         with pytest.warns(LabelGapWarning, match=r"No sample has the label 3, so .* name all labels in `order`"):
-            assert len(found_classes(np.array(labels))) == 4
+            assert len(occurring_classes(np.array(labels))) == 4
 
     @pytest.mark.parametrize("labels", [[1, 2, 3], [-1, 1], [10, 20, 30], [0.5, 1.0, 2.0], ["1", "2"]])
     def test_codes_and_two_labels_have_none(self, labels):
-        assert len(found_classes(np.array(labels))) == len(labels)
+        assert len(occurring_classes(np.array(labels))) == len(labels)
 
 
 class TestLabelsWithFractions:

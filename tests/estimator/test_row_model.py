@@ -1,3 +1,4 @@
+import pickle
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -8,7 +9,7 @@ from torch import nn
 
 from onepeak.errors import InputError
 from onepeak.estimator import row_model
-from onepeak.estimator.row_model import NetworkPlan, RowModel, from_bytes, to_bytes, unchanged_by_failure
+from onepeak.estimator.row_model import NetworkPlan, RowModel, unchanged_by_failure
 from onepeak.estimator.rows import LabelledRows
 from onepeak.training.recipe import Recipe
 
@@ -108,30 +109,19 @@ def test_a_module_for_other_rows_is_told_of():
         replace(PLAN, backbone=nn.Flatten(0)).build(seed=0)
 
 
-def trained(module):
-    """A module after two steps of AdamW, and the optimiser."""
-    optimizer = torch.optim.AdamW(module.parameters())
-    for _ in range(2):
-        module(torch.ones(1, 3, dtype=torch.float64)).sum().backward()
-        optimizer.step()
-    return module, optimizer
-
-
-def test_weights_and_optimiser_come_back_to_the_last_bit():
-    module, optimizer = trained(nn.Linear(3, 2).double())
-    copy, other = trained(nn.Linear(3, 2).double())
-    from_bytes(to_bytes(module, optimizer), copy, other)
-    assert torch.equal(copy.weight, module.weight)
-    for found, expected in zip(other.state.values(), optimizer.state.values(), strict=True):
+def test_a_pickled_network_with_shared_weights_and_its_optimiser_come_back_to_the_last_bit(samples):
+    layer = nn.Linear(2, 2).double()
+    model = make_model()
+    model.plan = replace(model.plan, backbone=nn.Sequential(layer, layer), hidden=(64, 64))
+    model.network = model.plan.build(seed=0).double()
+    model.go_on(samples, Recipe(), epoch=0)
+    copy = pickle.loads(pickle.dumps(model))
+    for one, other in zip(copy.network.parameters(), model.network.parameters(), strict=True):
+        assert torch.equal(one, other)
+    states = (each.optimizer.state_dict()["state"] for each in (copy, model))
+    for found, expected in zip(*(state.values() for state in states), strict=True):
         assert found.keys() == expected.keys()
         assert all(torch.equal(found[name], expected[name]) for name in expected)
-
-
-def test_layers_that_share_their_weights_are_written():
-    layer = nn.Linear(3, 3).double()
-    module, copy = nn.Sequential(layer, layer), nn.Sequential(*[nn.Linear(3, 3).double()] * 2)
-    from_bytes(to_bytes(module, None), copy, None)
-    assert torch.equal(copy[1].weight, layer.weight)
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])

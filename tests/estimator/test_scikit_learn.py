@@ -186,6 +186,7 @@ def test_scores_of_scikit_learn_mistake_columns_that_are_not_in_alphabetical_ord
     assert by_name < by_number - 1
 
 
+@pytest.mark.slow
 def test_a_record_of_ones_own_goes_to_other_processes(planted):
     class Own(SoftmaxMethod):
         def sample_losses(self, outputs, labels):

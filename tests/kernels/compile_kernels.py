@@ -1,6 +1,5 @@
 """Makes machine code of every kernel for a GPU, which need not be there, and tells the length of each's assembly."""
 
-import itertools
 import json
 import sys
 
@@ -34,10 +33,6 @@ def length(kernel, *, warps, **constants):
 
 def main():
     lengths = {}
-    for loss, order in itertools.product(range(4), (-1, 0, 1)):
-        lengths[f"losses_of_rows, loss {loss}, order {order}"] = length(
-            device.losses_of_rows, warps=16, LOSS=loss, ORDER=order, ROWS=1, COLUMNS=4096
-        )
     for kind in (0, 1):
         lengths[f"whole_rows, {kind}"] = length(device.whole_rows, warps=8, KIND=kind, ROWS=1, COLUMNS=4096)
         lengths[f"long_rows, {kind}"] = length(device.long_rows, warps=8, KIND=kind, COLUMNS=1024)

@@ -4,8 +4,9 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from onepeak import ELBLoss, LogBarrier, QuadraticPenalty
-from onepeak.constraints.cost import analytic_form, defined_cost
+from onepeak import ELBLoss, LogBarrier, PenaltyLoss, QuadraticPenalty
+from onepeak.constraints.cross_entropy import analytic_form
+from onepeak.constraints.order import order_cost
 from onepeak.kernels import analytic
 
 CONSTRAINTS = {"barrier": lambda c: LogBarrier(c, t=1.7), "penalty": lambda c: QuadraticPenalty(c, 0.3, 0.2)}
@@ -24,25 +25,13 @@ def value_and_gradient(function, scores, labels, upstream):
 def test_written_out_gradients_are_autograds_whatever_the_pieces(monkeypatch, name, piece, num_classes):
     monkeypatch.setattr(analytic, "PIECE", piece)
     constraint = CONSTRAINTS[name](num_classes)
-    (terms, _), plain = analytic_form(constraint), partial(defined_cost, constraint)
+    (terms, _), plain = analytic_form(constraint), partial(order_cost, constraint)
     scores, labels = torch.randn(13, num_classes, dtype=torch.float64), torch.randint(num_classes, (13,))
-
-    upstream = torch.randn(13, dtype=torch.float64)
-    ours = value_and_gradient(lambda s, y: analytic.order_cost(s, y, terms, plain), scores, labels, upstream)
-    torch.testing.assert_close(ours, value_and_gradient(plain, scores, labels, upstream))
 
     upstream = torch.tensor(-0.7, dtype=torch.float64)
     ours = value_and_gradient(lambda s, y: analytic.ordered_cross_entropy(s, y, terms, plain), scores, labels, upstream)
     theirs = value_and_gradient(lambda s, y: F.cross_entropy(s, y) + plain(s, y).mean(), scores, labels, upstream)
     torch.testing.assert_close(ours, theirs)
-
-
-@pytest.mark.parametrize("num_classes", [2, 5, 512, 513])
-def test_sides_are_plus_one_up_to_the_label_and_minus_one_after(num_classes):
-    labels = torch.tensor([0, num_classes - 1, num_classes // 2])
-    found = analytic._sides(labels, num_classes, torch.float32)
-    expected = [[1.0 if j <= y else -1.0 for j in range(num_classes + 1)] for y in labels.tolist()]
-    assert torch.equal(found, torch.tensor(expected))
 
 
 def test_ties_take_the_slope_of_the_barrier_and_of_the_penalty():
@@ -60,16 +49,13 @@ def test_backward_twice_through_a_kept_graph_gives_the_same():
     assert torch.equal(first, second)
 
 
-@pytest.mark.parametrize("num_classes", [17, 601])
-def test_another_default_device_changes_nothing_now_or_later(num_classes):
-    scores, labels = torch.randn(3, num_classes), torch.tensor([0, 1, 16])
-    penalty = QuadraticPenalty(num_classes)
-    analytic._windows_of_sides.cache_clear()
-    analytic._table_of_sides.cache_clear()
+def test_another_default_device_changes_nothing_now_or_later():
+    scores, labels = torch.randn(3, 17), torch.tensor([0, 1, 16])
+    loss = PenaltyLoss(17)
+    analytic._sides.cache_clear()
     with torch.device("meta"):
-        found = penalty(scores, labels)
-    torch.testing.assert_close(found, defined_cost(penalty, scores, labels))
-    torch.testing.assert_close(penalty(scores, labels), found)
+        found = loss(scores, labels)
+    torch.testing.assert_close(loss(scores, labels), found)
 
 
 def test_scores_are_left_as_they_came():

@@ -6,15 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
-import onepeak
 from onepeak import LogBarrier, QuadraticPenalty, metrics
-from onepeak.constraints.cost import defined_cost, fused_terms
+from onepeak.constraints import Hinge
+from onepeak.constraints.cross_entropy import fused_terms, ordered_cross_entropy
 from onepeak.constraints.gaps import order_counts, pairs_in_order
+from onepeak.constraints.order import order_cost
 from onepeak.kernels import fused, launch
-from onepeak.kernels import launch as one_pass
-from onepeak.kernels.fused import RowTerms
 from reference import constraints as reference
-from reference.methods import answers
 from reference.metrics import side_order_index
 
 pytest.importorskip("triton", reason="Triton is not installed")
@@ -29,7 +27,7 @@ CONSTRAINTS = {"barrier": lambda c: LogBarrier(c, t=1.7), "penalty": lambda c: Q
 def in_double(scores, labels, constraint):
     """Value and gradient by autograd, in float64."""
     leaf = scores.double().requires_grad_()
-    loss = F.cross_entropy(leaf, labels) + defined_cost(constraint, leaf, labels).mean()
+    loss = F.cross_entropy(leaf, labels) + order_cost(constraint, leaf, labels).mean()
     return loss.detach(), torch.autograd.grad(loss, leaf)[0]
 
 
@@ -111,9 +109,6 @@ def test_scaling_by_one_leaves_the_gradient_and_by_another_number_multiplies_it(
     assert torch.equal(gradient, -0.5 * expected)
 
 
-pytest.importorskip("triton", reason="Triton is not installed")
-
-
 def check(scores, labels, predicted=None):
     """Every count is that of the plain form, exactly."""
     found = fused.order_counts(scores, labels, predicted)
@@ -172,130 +167,35 @@ def test_a_metric_counts_through_the_kernel(monkeypatch):
     assert torch.equal(pairs_in_order(log_probs, labels), pairs_in_order(log_probs.double(), labels))
 
 
-pytest.importorskip("triton", reason="Triton is not installed")
-
-METHODS = {
-    "mv": {"mean_weight": 0.7, "variance_weight": 0.3},
-    "ld": {"variance": 1.7},
-    "ld as published": {"variance": 0.4, "variant": "as_published"},
-    "rps": {"weight": 0.6},
-    "rps beside cross-entropy": {"weight": 0.6, "cross_entropy_weight": 0.3},
-    "mv+elb": {"t": 1.7},
-    "ld+pn": {"weight": 0.3, "slack": 0.2},
-    "rps+elb": {"t": 1.7, "cross_entropy_weight": 1.0},
-}
-
-
-def build(name, num_classes):
-    return onepeak.method(name.partition(" ")[0], num_classes=num_classes, **METHODS[name])
-
-
-def in_double_fused_rows(method, scores, labels):
-    """Value and gradient by autograd, in float64."""
-    leaf = scores.double().requires_grad_()
-    loss = method.sample_losses(leaf, labels).mean()
-    return loss.detach(), torch.autograd.grad(loss, leaf)[0]
-
-
-def check_fused_rows(method, scores, labels, *, gradient_error=1e-5):
-    loss, gradient = method.fused_terms().loss_and_gradient(scores, labels)
-    expected_loss, expected = in_double_fused_rows(method, scores, labels)
-    assert loss.dtype == torch.float32
-    torch.testing.assert_close(loss.double(), expected_loss, rtol=1e-5, atol=1e-6)
-    assert_near(gradient, expected, rtol=gradient_error)
-
-
-def assert_near(gradient, expected, *, rtol=1e-5):
-    """To 1e-5 of the number itself or, where large terms cancel each other, of the largest."""
-    largest = max(1 / len(expected), expected.abs().max().item())
-    torch.testing.assert_close(gradient.double(), expected, rtol=rtol, atol=1e-5 * largest)
-
-
-@pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize(("batch", "num_classes"), [(1, 2), (3, 2), (5, 3), (65, 7), (8, 70), (3, 1000)])
-def test_value_and_gradient_are_those_of_autograd_in_double_precision_fused_rows(name, batch, num_classes):
-    scores, labels = 3 * torch.randn(batch, num_classes), torch.randint(num_classes, (batch,))
-    check_fused_rows(build(name, num_classes), scores, labels)
-
-
-@settings(max_examples=25)
-@given(st.sampled_from(list(METHODS)), st.integers(1, 9), st.integers(2, 9), st.integers(0, 2**31))
-def test_any_small_batch_is_worked_out_as_by_autograd(name, batch, num_classes, seed):
-    random = torch.Generator().manual_seed(seed)
-    scores = 5 * torch.randn(batch, num_classes, generator=random)
-    check_fused_rows(build(name, num_classes), scores, torch.randint(num_classes, (batch,), generator=random))
-
-
-@pytest.mark.parametrize(
-    ("name", "variant"), [("mv", "corrected"), ("ld", "corrected"), ("ld", "as_published"), ("rps+elb", "corrected")]
-)
-def test_the_value_is_that_of_the_definition_fused_rows(name, variant):
-    scores, labels = torch.randn(4, 6), torch.tensor([0, 5, 2, 3])
-    method = onepeak.method(name, num_classes=6, variant=variant)
-    loss, _ = method.fused_terms().loss_and_gradient(scores, labels)
-    by_hand = [
-        answers(name, row.tolist(), int(label), num_classes=6, variant=variant).loss
-        for row, label in zip(scores.double(), labels, strict=True)
-    ]
-    assert loss.item() == pytest.approx(sum(by_hand) / 4, rel=1e-5)
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_scores_of_plus_and_minus_ten_thousand_give_finite_numbers_fused_rows(name):
-    scores = 1e4 * torch.sign(torch.randn(3, 9))
-    loss, gradient = build(name, 9).fused_terms().loss_and_gradient(scores, torch.tensor([0, 5, 8]))
-    assert loss.isfinite()
-    assert gradient.isfinite().all()
-
-
-@pytest.mark.parametrize("name", ["mv", "ld", "rps+elb"])
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_half_precision_is_worked_out_in_float32_fused_rows(name, dtype):
-    scores, labels = torch.randn(4, 300).to(dtype), torch.randint(300, (4,))
-    check_fused_rows(build(name, 300), scores, labels, gradient_error=1e-2 if dtype == torch.bfloat16 else 1e-5)
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("label", [-1, 7])
-def test_a_label_outside_the_classes_makes_the_loss_nan_fused_rows(name, label):
-    loss, _ = build(name, 7).fused_terms().loss_and_gradient(torch.randn(2, 7), torch.tensor([0, label]))
-    assert loss.isnan()
-
-
-@pytest.fixture
-def taken(monkeypatch):
-    """Scores on the CPU are taken for scores on a GPU."""
-    monkeypatch.setattr(launch, "takes", lambda scores: scores.dtype != torch.float64)
-
-
-@pytest.mark.usefixtures("taken")
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", CONSTRAINTS)
 @pytest.mark.parametrize("large", [False, True])
-def test_a_method_trains_through_the_kernel(monkeypatch, name, large):
-    monkeypatch.setattr(one_pass, "LARGE", 0 if large else 1 << 30)
+def test_a_loss_trains_through_the_kernel(monkeypatch, name, large):
+    monkeypatch.setattr(launch, "takes", lambda scores: scores.dtype != torch.float64)  # as if on a GPU
+    monkeypatch.setattr(fused, "LARGE", 0 if large else 1 << 30)
     launches = []
-    worked_out = RowTerms.loss_and_gradient
-    monkeypatch.setattr(RowTerms, "loss_and_gradient", lambda *args: launches.append(1) or worked_out(*args))
-    method, labels = build(name, 5), torch.randint(5, (2, 3))
+    in_kernel = fused.FusedTerms.loss_and_gradient
+    monkeypatch.setattr(fused.FusedTerms, "loss_and_gradient", lambda *args: launches.append(1) or in_kernel(*args))
+    constraint, labels = CONSTRAINTS[name](5), torch.randint(5, (2, 3))
     scores = torch.randn(2, 3, 5, requires_grad=True)
-    loss = method.loss(scores, labels)
+    loss = ordered_cross_entropy(scores, labels, constraint)
     assert len(launches) == 1
-    expected_loss, expected = in_double_fused_rows(method, scores.detach(), labels)
+    expected_loss, expected = in_double(scores.detach().reshape(6, 5), labels.reshape(6), constraint)
     torch.testing.assert_close(loss.double(), expected_loss, rtol=1e-5, atol=1e-6)
+    if large:
+        constraint.tighten()  # which must not reach back to the loss above
     for factor in (1, -3, 1):  # backward more than once through a kept graph, and of a scaled loss
         (gradient,) = torch.autograd.grad(factor * loss, scores, retain_graph=True)
-        assert_near(gradient, factor * expected)
-        method.tighten()  # which must not reach back to the loss above
+        torch.testing.assert_close(gradient.reshape(6, 5).double(), factor * expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.usefixtures("taken")
-@pytest.mark.parametrize("name", METHODS)
-def test_derivatives_of_derivatives_fall_back_to_autograd(name):
-    method, labels = build(name, 5), torch.randint(5, (3,))
+@pytest.mark.parametrize("name", CONSTRAINTS)
+def test_derivatives_of_derivatives_fall_back_to_autograd(monkeypatch, name):
+    monkeypatch.setattr(launch, "takes", lambda scores: scores.dtype != torch.float64)
+    constraint, labels = CONSTRAINTS[name](5), torch.randint(5, (3,))
 
     def curvature(scores):
-        (slope,) = torch.autograd.grad(method.loss(scores, labels), scores, create_graph=True)
+        loss = ordered_cross_entropy(scores, labels, constraint)
+        (slope,) = torch.autograd.grad(loss, scores, create_graph=True)
         return torch.autograd.grad(slope.square().sum(), scores)[0]
 
     scores = torch.randn(3, 5)
@@ -303,22 +203,20 @@ def test_derivatives_of_derivatives_fall_back_to_autograd(name):
     torch.testing.assert_close(found, curvature(scores.double().requires_grad_()).float(), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.usefixtures("taken")
-def test_rows_too_long_other_reductions_and_weights_go_without(monkeypatch):
-    monkeypatch.setattr(launch, "LONGEST_ROW", 8)
-    monkeypatch.setattr(RowTerms, "loss_and_gradient", None)
-    labels = torch.tensor([0, 4])
-    onepeak.method("mv", num_classes=9).loss(torch.randn(2, 9), labels)
-    method = onepeak.method("mv", num_classes=5)
-    method.loss(torch.randn(2, 5), labels, reduction="sum")
-    method.loss(torch.randn(2, 5), labels, sample_weight=torch.ones(2))
+def test_half_precision_scores_get_a_gradient_of_their_own_dtype(monkeypatch):
+    monkeypatch.setattr(launch, "takes", lambda _: True)
+    scores = torch.randn(4, 5).half().requires_grad_()
+    ordered_cross_entropy(scores, torch.randint(5, (4,)), LogBarrier(5)).backward()
+    assert scores.grad.dtype == torch.float16
+
+
+def test_other_constraints_reductions_and_weights_go_without(monkeypatch):
+    monkeypatch.setattr(launch, "takes", lambda _: True)
+    monkeypatch.setattr(fused.FusedTerms, "loss_and_gradient", None)
+    scores, labels = torch.randn(2, 5), torch.tensor([0, 4])
+    assert fused_terms(Hinge(5)) is None
+    ordered_cross_entropy(scores, labels, Hinge(5))
+    ordered_cross_entropy(scores, labels, LogBarrier(5), reduction="sum")
+    ordered_cross_entropy(scores, labels, LogBarrier(5), sample_weight=torch.ones(2))
     with pytest.raises(TypeError):
-        method.loss(torch.randn(2, 5), labels)
-
-
-def test_two_constraints_one_on_the_other_are_not_known_to_the_kernels():
-    once = build("mv+elb", 5)
-    assert once.fused_terms().order.t is once.constraint.t
-    assert onepeak.Constrained(once, onepeak.QuadraticPenalty(5)).fused_terms() is None
-    assert onepeak.method("mv+hinge", num_classes=5).fused_terms() is None
-    assert onepeak.method("sord+elb", num_classes=5).fused_terms() is None
+        ordered_cross_entropy(scores, labels, LogBarrier(5))

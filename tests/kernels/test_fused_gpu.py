@@ -7,7 +7,8 @@ import torch
 from torch.nn import functional as F
 
 from onepeak import ELBLoss, LogBarrier, PenaltyLoss, QuadraticPenalty
-from onepeak.constraints.cost import defined_cost, fused_terms
+from onepeak.constraints.cross_entropy import fused_terms
+from onepeak.constraints.order import order_cost
 from onepeak.kernels import fused, launch
 
 pytestmark = [
@@ -31,14 +32,14 @@ def test_value_and_gradient_are_those_of_double_precision(name, batch, num_class
     assert launch.takes(scores)
     loss, gradient = fused_terms(constraint).loss_and_gradient(scores, labels)
     leaf = scores.double().requires_grad_()
-    expected = F.cross_entropy(leaf, labels) + defined_cost(constraint, leaf, labels).mean()
+    expected = F.cross_entropy(leaf, labels) + order_cost(constraint, leaf, labels).mean()
     torch.testing.assert_close(loss.double(), expected.detach(), rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(gradient.double(), torch.autograd.grad(expected, leaf)[0], rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("large", [False, True])
 def test_backward_twice_and_a_scaled_loss_give_what_they_should(monkeypatch, large):
-    monkeypatch.setattr(launch, "LARGE", 0 if large else 1 << 30)
+    monkeypatch.setattr(fused, "LARGE", 0 if large else 1 << 30)
     scores = torch.randn(8, 70, device="cuda", requires_grad=True)
     labels = torch.randint(70, (8,), device="cuda")
     loss = ELBLoss(70).cuda()(scores, labels)
@@ -61,9 +62,9 @@ def test_derivatives_of_derivatives_fall_back_to_autograd():
         return torch.autograd.grad(slope.square().sum(), scores)[0]
 
     found = curvature(
-        fused.ordered_cross_entropy(scores, labels, fused_terms(constraint), partial(defined_cost, constraint))
+        fused.ordered_cross_entropy(scores, labels, fused_terms(constraint), partial(order_cost, constraint))
     )
-    expected = curvature(F.cross_entropy(scores, labels) + defined_cost(constraint, scores, labels).mean())
+    expected = curvature(F.cross_entropy(scores, labels) + order_cost(constraint, scores, labels).mean())
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
 
 

@@ -129,7 +129,7 @@ def test_class_weights_reach_every_method():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("ebl", r"Unknown method 'ebl'. Did you mean 'elb'\? Known: ce, ren, ld, mv, po, pn, elb, slopes"),
+        ("ebl", r"Unknown method 'ebl'. Did you mean 'elb'\? Known: ce, ren, ld, mv, po, pn, elb, peak"),
         ("slope", r"Unknown method 'slope'. Did you mean 'slopes'\?"),
         (
             "",
@@ -203,19 +203,38 @@ def test_a_setting_that_nobody_or_more_than_one_knows_is_refused(name, settings,
         method(name, num_classes=5, **settings)
 
 
+ABOVE_ZERO = {"t", "variance", "temperature", "sharpness", "power", "deviation", "outside", "smoothing", "mix"}
+"""Settings that must not be 0; no number among the settings may be negative."""
+
+
 @pytest.mark.bad_input
-def test_a_setting_out_of_its_range_is_refused():
-    for name, settings, message in [
-        ("elb", {"t": 0.0}, r"`t` must be a finite number > 0, got 0.0\."),
-        ("elb", {"t": -1.0}, r"`t` must be a finite number > 0, got -1.0\."),
-        ("elb", {"t": float("nan")}, r"`t` must be a finite number > 0, got nan\."),
-        ("elb", {"growth": 0.999}, r"`growth` must be a finite number >= 1, got 0.999\."),
-        ("elb", {"t": 4.0, "t_max": 3.0}, r"`t_max` must be a finite number >= 4, got 3.0\."),
-        ("pn", {"weight": -1.0}, r"`weight` must be a finite number >= 0, got -1.0\."),
-        ("pn", {"slack": -1.0}, r"`slack` must be a finite number >= 0, got -1.0\."),
-        ("mv+elb", {"t": 0.0}, r"`t` must be a finite number > 0, got 0.0\."),
+def test_a_setting_out_of_its_range_is_refused_by_every_method():
+    for record in [*METHODS, *CONSTRAINTS]:
+        for setting, default in record.defaults.items():
+            wrong = 0.0 if setting in ABOVE_ZERO else -1.0 if isinstance(default, float) else f"{default}s"
+            known = (
+                r"Unknown `{}`.*Did you mean" if isinstance(default, str) else r"`{}` must be a finite number >=? \d"
+            )
+            with pytest.raises(InputError, match=known.format(setting)):
+                record.build(5, **{setting: wrong})
+
+
+@pytest.mark.bad_input
+def test_a_setting_above_its_range_is_refused():
+    for name, settings, limit in [
+        ("elb", {"t": float("nan")}, "> 0"),
+        ("elb", {"growth": 0.999}, ">= 1"),
+        ("elb", {"t": 4.0, "t_max": 3.0}, ">= 4"),
+        ("mv+elb", {"t": 0.0}, "> 0"),
+        ("rps", {"weight": 0.0}, "> 0"),
+        ("ld", {"variance": float("inf")}, "> 0"),
+        ("soft-triangular", {"outside": 0.5}, "< 0.5"),
+        ("soft-beta", {"deviation": 0.8}, "< 0.8"),
+        ("soft-geometric", {"smoothing": 0.5}, "< 0.5"),
+        ("soft-inverse", {"smoothing": 0.5}, "< 0.5"),
+        ("sord", {"mix": 1.5}, "<= 1"),
     ]:
-        with pytest.raises(InputError, match=message):
+        with pytest.raises(InputError, match=f"`{list(settings)[-1]}` must be a finite number .*{limit}, got"):
             method(name, num_classes=5, **settings)
 
 

@@ -3,7 +3,6 @@ import math
 import pytest
 import torch
 
-from onepeak.errors import InputError
 from onepeak.methods.class_distance import ClassDistance, log_of_the_rest, ordinal_log_loss
 
 SCORES = torch.randn(9, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
@@ -63,9 +62,3 @@ def test_the_rest_of_a_sure_class_keeps_its_digits():
     rest = log_of_the_rest(torch.tensor([50.0, 0.0, -1.0]))
     assert rest[0].item() == pytest.approx(math.log(1 + math.exp(-1)) - 50)
     assert rest[1].item() == pytest.approx(-math.exp(-50))
-
-
-@pytest.mark.bad_input
-def test_a_power_of_zero_is_refused():
-    with pytest.raises(InputError, match=r"`power` must be a finite number > 0, got 0\.0\."):
-        ClassDistance(num_classes=3, power=0.0)

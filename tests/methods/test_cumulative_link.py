@@ -5,7 +5,6 @@ from dlordinal.output_layers import CLM
 from scipy import stats
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-from onepeak.errors import InputError
 from onepeak.methods.cumulative_link import (
     CumulativeLink,
     cloglog_probs,
@@ -78,12 +77,6 @@ def test_the_likelihood_is_that_of_statsmodels(link):
 @pytest.mark.parametrize("link", LINKS)
 def test_quantiles_are_in_order(link):
     assert (quantiles(torch.linspace(0.01, 0.99, 20, dtype=torch.float64), link).diff() > 0).all()
-
-
-@pytest.mark.bad_input
-def test_a_mistyped_link_is_refused_where_dlordinal_would_take_the_logit():
-    with pytest.raises(InputError, match=r"Unknown `link` 'probt'. Did you mean 'probit'\? Known: logit, probit, clog"):
-        CumulativeLink(4, link="probt")
 
 
 PLACES = torch.tensor([[-1.5, -0.2, 0.4, 2.0], [-6.0, -5.5, 3.0, 7.0]], dtype=torch.float64)

@@ -3,7 +3,6 @@ import torch
 from dlordinal.output_layers import GaussianUncertaintyLayer
 from scipy.stats import norm
 
-from onepeak.errors import InputError
 from onepeak.methods.gaussian import NARROWEST, Gaussian, gaussian_scores, place_on_scale
 
 
@@ -30,12 +29,6 @@ def test_the_loss_is_the_value_worked_by_hand():
 def test_the_deviation_is_held_between_next_to_nothing_and_the_scale():
     outputs = torch.tensor([[0.0, -50.0], [0.0, 50.0]])
     torch.testing.assert_close(Gaussian(num_classes=5).deviation(outputs), torch.tensor([NARROWEST, 5.0]))
-
-
-@pytest.mark.bad_input
-def test_a_negative_weight_is_refused():
-    with pytest.raises(InputError, match=r"`variance_weight` must be a finite number >= 0, got -1\.0\."):
-        Gaussian(num_classes=5, variance_weight=-1.0)
 
 
 @pytest.mark.parametrize("deviation", [0.3, 1.0, 5.0])

@@ -2,7 +2,6 @@ import pytest
 import torch
 from sklearn.metrics import cohen_kappa_score
 
-from onepeak.errors import InputError
 from onepeak.methods.kappa import WeightedKappa
 from reference.distance import weighted_kappa
 
@@ -41,9 +40,3 @@ def test_sure_predictions_give_one_minus_the_kappa_of_the_decisions(penalty):
 def test_a_batch_of_one_label_always_predicted_costs_nothing():
     scores = 1e3 * torch.nn.functional.one_hot(torch.tensor([2, 2, 2]), 5).float()
     assert WeightedKappa(num_classes=5).loss(scores, torch.tensor([2, 2, 2])) == 0
-
-
-@pytest.mark.bad_input
-def test_a_mistyped_penalty_is_refused_with_the_nearest():
-    with pytest.raises(InputError, match=r"Unknown `penalty` 'quadric'. Did you mean 'quadratic'\?"):
-        WeightedKappa(num_classes=5, penalty="quadric")

@@ -6,7 +6,6 @@ from scipy.stats import norm
 from torch.nn import functional as F
 
 import reference.methods as reference
-from onepeak.errors import InputError
 from onepeak.methods.label_distribution import LabelDistribution
 
 
@@ -76,16 +75,3 @@ def test_a_small_variance_becomes_cross_entropy():
     labels = torch.arange(40) % 12
     loss = LabelDistribution(num_classes=12, variance=1e-3).loss(scores, labels)
     torch.testing.assert_close(loss, F.cross_entropy(scores, labels))
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize("variance", [0.0, -1.0, float("inf")])
-def test_a_variance_that_is_none_is_refused(variance):
-    with pytest.raises(InputError, match=r"`variance` must be a finite number > 0, got "):
-        LabelDistribution(num_classes=3, variance=variance)
-
-
-@pytest.mark.bad_input
-def test_a_mistyped_variant_is_refused_with_the_nearest():
-    with pytest.raises(InputError, match=r"Unknown `variant` 'as_publishd'. Did you mean 'as_published'\?"):
-        LabelDistribution(num_classes=3, variant="as_publishd")

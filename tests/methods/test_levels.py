@@ -6,9 +6,7 @@ from coral_pytorch.dataset import levels_from_labelbatch
 from coral_pytorch.losses import coral_loss
 
 import reference.basics as reference
-from onepeak.errors import InputError
 from onepeak.methods.levels import (
-    LevelQuestions,
     answers,
     frank_hall,
     level_cross_entropy,
@@ -106,9 +104,3 @@ def test_frank_and_hall_choose_the_most_probable_class():
     outputs = torch.tensor([[0.55, 0.52, 0.49, 0.05]]).logit()  # probabilities .45 .03 .03 .44 .05
     assert or_cnn(5).predict(outputs).tolist() == [2]
     assert frank_hall(5).predict(outputs).tolist() == [0]
-
-
-@pytest.mark.bad_input
-def test_a_decision_it_does_not_make_is_refused():
-    with pytest.raises(InputError, match=r"Unknown `decision` 'mean'"):
-        LevelQuestions(num_classes=5, decision="mean")

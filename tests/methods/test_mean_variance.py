@@ -6,7 +6,6 @@ import torch
 from scipy.stats import rv_discrete
 from torch.nn import functional as F
 
-from onepeak.errors import InputError
 from onepeak.methods.mean_variance import MeanVariance
 
 
@@ -61,10 +60,3 @@ def test_as_published_differs_in_the_prediction_alone():
     below = corrected.predict(scores) - published.predict(scores)
     assert below.unique().tolist() == [0, 1]
     assert below.double().mean().item() == pytest.approx(0.5, abs=0.1)  # half a class too low on average
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize("name", ["mean_weight", "variance_weight"])
-def test_a_negative_weight_is_refused(name):
-    with pytest.raises(InputError, match=rf"`{name}` must be a finite number >= 0, got -0.1"):
-        MeanVariance(num_classes=3, **{name: -0.1})

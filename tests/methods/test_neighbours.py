@@ -4,8 +4,7 @@ import pytest
 import torch
 
 import onepeak
-from onepeak.errors import InputError
-from onepeak.methods.neighbours import Neighbours, co2, entropy, ho2
+from onepeak.methods.neighbours import co2, entropy, ho2
 
 PROBS = torch.tensor([[0.2, 0.5, 0.3]], dtype=torch.float64)
 
@@ -29,11 +28,3 @@ def test_without_hinges_co2_is_cross_entropy():
 def test_entropy_is_greatest_when_all_are_alike():
     assert entropy(torch.zeros(4)).item() == pytest.approx(math.log(4))
     assert entropy(torch.tensor([1e4, 0.0, 0.0, 0.0])).item() == 0
-
-
-@pytest.mark.bad_input
-def test_settings_out_of_range_are_refused():
-    with pytest.raises(InputError, match=r"`margin` must be a finite number >= 0, got -0\.1\."):
-        co2(3, margin=-0.1)
-    with pytest.raises(InputError, match=r"Unknown `base` 'entrop'. Did you mean 'entropy'\?"):
-        Neighbours(3, base="entrop")

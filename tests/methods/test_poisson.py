@@ -6,7 +6,6 @@ import torch
 from dlordinal.output_layers import PoissonLayer
 from scipy import stats
 
-from onepeak.errors import InputError
 from onepeak.methods.poisson import Poisson
 from onepeak.posterior import is_unimodal
 
@@ -143,9 +142,3 @@ def test_its_layer_is_trained_with_the_network():
     assert [name for name, _ in po.named_parameters()] == ["rate_layer.weight", "rate_layer.bias"]
     po.loss(torch.randn(8, 5, generator=torch.Generator().manual_seed(0)), torch.arange(8) % 5).backward()
     assert all(parameter.grad.abs().sum() > 0 for parameter in po.parameters())
-
-
-@pytest.mark.bad_input
-def test_a_temperature_of_zero_is_refused():
-    with pytest.raises(InputError, match=r"`temperature` must be a finite number > 0, got 0.0"):
-        Poisson(num_classes=5, temperature=0.0)

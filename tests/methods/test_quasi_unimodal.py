@@ -3,7 +3,6 @@ import math
 import pytest
 import torch
 
-from onepeak.errors import InputError
 from onepeak.methods.quasi_unimodal import QuasiUnimodal
 
 
@@ -25,9 +24,3 @@ def test_far_classes_may_stand_in_any_order():
 
 def test_at_the_last_class_there_is_no_neighbour_above():
     assert loss([0.1, 0.2, 0.7], 2, margin=0.0) == pytest.approx(-math.log(0.7))
-
-
-@pytest.mark.bad_input
-def test_a_negative_weight_is_refused():
-    with pytest.raises(InputError, match=r"`weight` must be a finite number >= 0, got -1\.0\."):
-        QuasiUnimodal(num_classes=3, weight=-1.0)

@@ -132,9 +132,3 @@ def test_levels_have_no_class_scores_to_constrain():
 def test_the_published_code_has_no_slopes():
     with pytest.raises(InputError, match=r"`posterior` must be 'levels' with variant='as_published', got 'slopes'\."):
         Reencode(num_classes=4, posterior="slopes", variant="as_published")
-
-
-@pytest.mark.bad_input
-def test_a_mistyped_posterior_is_refused_with_the_nearest():
-    with pytest.raises(InputError, match=r"Unknown `posterior` 'slope'. Did you mean 'slopes'\? Known: levels, slopes"):
-        Reencode(num_classes=4, posterior="slope")

@@ -1,7 +1,6 @@
 import pytest
 import torch
 
-from onepeak.errors import InputError
 from onepeak.methods.regression import Regression
 
 
@@ -25,9 +24,3 @@ def test_the_width_of_the_posterior_is_what_was_set_and_changes_no_loss():
         spread = method.log_probs(outputs).exp() @ (torch.arange(41.0, dtype=torch.float64) - 20).square()
         assert spread.item() == pytest.approx(variance, rel=1e-3)
     assert narrow.loss(outputs, torch.tensor([3])) == wide.loss(outputs, torch.tensor([3]))
-
-
-@pytest.mark.bad_input
-def test_a_deviation_of_zero_is_refused():
-    with pytest.raises(InputError, match=r"`deviation` must be a finite number > 0, got 0\.0\."):
-        Regression(num_classes=3, deviation=0.0)

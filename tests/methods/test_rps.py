@@ -4,7 +4,6 @@ import pytest
 import torch
 
 import onepeak
-from onepeak.errors import InputError
 from onepeak.methods.rps import RankedProbability
 from onepeak.metrics.functional import ranked_probability_score
 
@@ -56,13 +55,3 @@ def test_the_label_is_the_median_or_on_demand_the_mode():
     assert onepeak.method("smooth-rps+elb", num_classes=4, decision="mode").decision == "mode"
     assert RankedProbability(num_classes=4).predict(scores).item() == 1
     assert RankedProbability(num_classes=4, decision="mode").predict(scores).item() == 0
-
-
-@pytest.mark.bad_input
-def test_weights_out_of_range_and_other_decisions_are_refused():
-    with pytest.raises(InputError, match=r"`weight` must be a finite number > 0, got 0\.0\."):
-        RankedProbability(num_classes=3, weight=0.0)
-    with pytest.raises(InputError, match=r"`cross_entropy_weight` must be a finite number >= 0, got -1\.0\."):
-        RankedProbability(num_classes=3, cross_entropy_weight=-1.0)
-    with pytest.raises(InputError, match="Unknown `decision` 'mean'"):
-        RankedProbability(num_classes=3, decision="mean")

@@ -3,7 +3,6 @@ import math
 import pytest
 import torch
 
-from onepeak.errors import InputError
 from onepeak.methods.slace import Slace
 
 SCORES = torch.randn(9, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
@@ -42,9 +41,3 @@ def test_mass_that_moves_towards_the_label_costs_less():
     near = torch.tensor([[0.4, 0.1, 0.4, 0.1]]).log()
     slace = Slace(num_classes=4)
     assert slace.loss(near, torch.tensor([0])) < slace.loss(far, torch.tensor([0]))
-
-
-@pytest.mark.bad_input
-def test_a_sharpness_of_zero_is_refused():
-    with pytest.raises(InputError, match=r"`sharpness` must be a finite number > 0, got 0\.0\."):
-        Slace(num_classes=3, sharpness=0.0)

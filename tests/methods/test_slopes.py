@@ -10,7 +10,6 @@ from torch.nn import functional as F
 
 import reference.methods as reference
 from onepeak.constraints import order_gaps
-from onepeak.errors import InputError
 from onepeak.methods.slopes import Slopes, accumulate
 from onepeak.posterior import is_unimodal
 
@@ -102,23 +101,3 @@ def test_squared_levels_are_bounded_where_logistic_ones_are_not():
     logistic = Slopes(num_classes=5, weight=0.0, levels="logistic").loss(wrong, torch.tensor([4])).item()
     assert squared == 4.0
     assert logistic == pytest.approx(4e4)
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"weight": -0.1}, r"`weight` must be a finite number >= 0, got -0.1"),
-        ({"temperature": 0.0}, r"`temperature` must be a finite number > 0, got 0.0"),
-        ({"levels": "logistics"}, r"Unknown `levels` 'logistics'. Did you mean 'logistic'\? Known: squared, logistic"),
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(settings, message):
-    with pytest.raises(InputError, match=message):
-        Slopes(num_classes=5, **settings)
-
-
-@pytest.mark.bad_input
-def test_one_output_a_class_is_one_too_many():
-    with pytest.raises(InputError, match=r"`outputs` must have 4 numbers on its last axis, got shape \(3, 5\)"):
-        Slopes(num_classes=5).loss(torch.zeros(3, 5), torch.tensor([0, 1, 2]))

@@ -76,13 +76,6 @@ def test_a_table_that_is_none_is_refused(targets, message):
         SoftLabels(targets)
 
 
-@pytest.mark.bad_input
-@pytest.mark.parametrize("mix", [0.0, 1.5])
-def test_a_mix_that_is_no_share_is_refused(mix):
-    with pytest.raises(InputError, match=r"`mix` must be a finite number > 0 and <= 1, got "):
-        mixed(TABLE, mix)
-
-
 @pytest.mark.parametrize("num_classes", [2, 5, 70])
 def test_binomial_targets_are_scipys_probabilities(num_classes):
     chances = (np.arange(num_classes)[:, None] + 0.5) / num_classes
@@ -168,11 +161,3 @@ def test_the_label_is_the_peak_and_the_table_is_the_same_from_both_ends(make):
     targets = make(12).targets
     assert targets.argmax(dim=-1).tolist() == list(range(12))
     torch.testing.assert_close(targets.flip(0, 1), targets)
-
-
-@pytest.mark.bad_input
-def test_settings_out_of_range_are_refused():
-    with pytest.raises(InputError, match=r"`outside` must be a finite number > 0 and < 0\.5, got 0\.5\."):
-        triangular(4, outside=0.5)
-    with pytest.raises(InputError, match=r"`deviation` must be a finite number > 0 and < 0\.8, got 1\.0\."):
-        beta(4, deviation=1.0)

@@ -3,7 +3,6 @@ import torch
 from dlordinal.losses import SORDLoss
 from dlordinal.soft_labelling import get_exponential_soft_labels, get_geometric_soft_labels
 
-from onepeak.errors import InputError
 from onepeak.methods.sord import exponential, geometric, inverse_distance, sord
 from onepeak.posterior import is_unimodal
 
@@ -57,20 +56,3 @@ def test_targets_fall_strictly_away_from_the_label(make):
 def test_two_classes_have_no_distance_to_know():
     for smoothed in (geometric(2, smoothing=0.1), inverse_distance(2, smoothing=0.1)):
         close(smoothed.targets, [[0.9, 0.1], [0.1, 0.9]])
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("make", "settings", "message"),
-    [
-        (sord, {"distance": "square"}, r"Unknown `distance` 'square'. Did you mean 'squared'\?"),
-        (sord, {"sharpness": 0.0}, r"`sharpness` must be a finite number > 0, got 0\.0\."),
-        (exponential, {"power": -1.0}, r"`power` must be a finite number > 0, got -1\.0\."),
-        (exponential, {"temperature": 0.0}, r"`temperature` must be a finite number > 0, got 0\.0\."),
-        (geometric, {"smoothing": 0.5}, r"`smoothing` must be a finite number > 0 and < 0\.5, got 0\.5\."),
-        (inverse_distance, {"smoothing": 0.0}, r"`smoothing` must be a finite number > 0 and < 0\.5, got 0\.0\."),
-    ],
-)
-def test_settings_out_of_range_are_refused(make, settings, message):
-    with pytest.raises(InputError, match=message):
-        make(4, **settings)

@@ -3,7 +3,6 @@ import math
 import pytest
 import torch
 
-from onepeak.errors import InputError
 from onepeak.methods.unimodal_concentrated import UnimodalConcentrated
 
 
@@ -29,9 +28,3 @@ def test_the_best_width_is_that_of_the_error():
     centred = -((torch.arange(41.0) - 22) ** 2) / (2 * spreads.unsqueeze(-1))
     losses = UnimodalConcentrated(num_classes=41, weight=0.0).loss(centred, torch.full((80,), 20), reduction="none")
     assert spreads[losses.argmin()].item() == pytest.approx(4, abs=0.5)
-
-
-@pytest.mark.bad_input
-def test_a_negative_weight_is_refused():
-    with pytest.raises(InputError, match=r"`weight` must be a finite number >= 0, got -1\.0\."):
-        UnimodalConcentrated(num_classes=3, weight=-1.0)

@@ -4,7 +4,6 @@ import pytest
 import torch
 
 import onepeak
-from onepeak.errors import InputError
 from onepeak.methods.wasserstein import WassersteinUnimodal
 
 
@@ -28,9 +27,3 @@ def test_the_gradient_asks_for_order_where_cross_entropy_is_content():
     (plain,) = torch.autograd.grad(ce.loss(scores, torch.tensor([0])), scores)
     (ordered,) = torch.autograd.grad(wu.loss(scores, torch.tensor([0])), scores)
     assert ordered[0, 2] > plain[0, 2] > 0  # the bump goes down faster
-
-
-@pytest.mark.bad_input
-def test_a_negative_weight_is_refused():
-    with pytest.raises(InputError, match=r"`weight` must be a finite number >= 0, got -1\.0\."):
-        WassersteinUnimodal(num_classes=3, weight=-1.0)

@@ -107,9 +107,8 @@ def test_slopes_of_a_whole_image_add_up_as_their_maps_do(noise):
 
 
 @pytest.mark.traced
-@pytest.mark.parametrize("alpha", [0.0, 0.5])
-def test_one_export_serves_every_batch_and_image_size(noise, elb, alpha):
-    network = build_network(elb, NetworkSettings(backbone="small", alpha=alpha), seed=0).eval()
+def test_one_export_serves_every_batch_and_image_size(noise, elb):
+    network = build_network(elb, NetworkSettings(backbone="small", alpha=0.5), seed=0).eval()
     size = torch.export.Dim.AUTO
     program = torch.export.export(network, (noise(2, 3, 64, 72),), dynamic_shapes=({0: size, 2: size, 3: size},))
     for shape in [(1, 3, 64, 64), (3, 3, 41, 131), (2, 3, 16, 24)]:  # the last has so few positions that k is 1

@@ -132,7 +132,8 @@ def slopes(outputs, label, published=False, rate=None, *, levels="squared", weig
     return Answers(questions + weight * own.loss, own.log_probs, own.predicted)
 
 
-def smooth_slopes(outputs, label, published=False, rate=None):
+def averaged(outputs):
+    """Each output, and the means over its neighbours at most 1, 2, 4, ... away: the mean of all of these."""
     size, reaches = len(outputs), [0]
     while (following := 2 ** (len(reaches) - 1)) < size:
         reaches.append(following)
@@ -140,7 +141,19 @@ def smooth_slopes(outputs, label, published=False, rate=None):
     for k in range(size):
         windows = [[outputs[j] for j in range(size) if abs(j - k) <= reach] for reach in reaches]
         smooth.append(sum(sum(window) / len(window) for window in windows) / len(windows))
-    return slopes(smooth, label)
+    return np.array(smooth)
+
+
+def smooth_slopes(outputs, label, published=False, rate=None):
+    return slopes(averaged(outputs), label)
+
+
+def peak(outputs, label, published=False, rate=None):
+    scores = averaged(outputs)
+    own = cross_entropy(scores, label)
+    probs = np.exp(own.log_probs)
+    levels = sum((math.fsum(probs[: k + 1]) - (label <= k)) ** 2 for k in range(len(probs) - 1))
+    return Answers(own.loss + levels + barrier_cost(scores, label, t=3.0), own.log_probs, own.predicted)
 
 
 def hinged(scores, label, published=False, rate=None):
@@ -170,6 +183,7 @@ METHODS = {
     "pn": penalised,
     "elb": barred,
     "slopes": slopes,
+    "peak": peak,
     "smooth-slopes": smooth_slopes,
     "hinge": hinged,
     "lagrangian": with_duals,

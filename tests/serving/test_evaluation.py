@@ -129,7 +129,7 @@ def test_integer_classes_may_be_fewer_than_the_models(table_model, tmp_path):
     (tmp_path / "some.csv").write_text("size,tone,label\n0.1,1,2\n2.0,dark,3\n1.0,2,3\n")
     found = evaluate(table_model, open_for(table_model, DataSource(tmp_path / "some.csv")))
     assert found.class_counts == (0, 1, 2)
-    assert "1 class of the order without an item: 1" in found.notes
+    assert "1 class of the order without a sample: 1" in found.notes
     declared = evaluate(table_model, open_for(table_model, DataSource(tmp_path / "some.csv", order="2,3")))
     assert declared.class_counts == (0, 1, 2)
     assert "the data has 2 of the model's 3 classes" in declared.notes

@@ -25,6 +25,13 @@ def split():
     return split_of(101)
 
 
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory, table, split, fabric):
+    """The folder and the result of one run, for tests that only read them."""
+    folder = tmp_path_factory.mktemp("finished") / "run"
+    return folder, train_run(settings_of(), table, split, folder, fabric=fabric, checkpoint_seconds=0)
+
+
 @pytest.fixture
 def trained(tmp_path, table, split, fabric):
     """Trains a run over the planted table and gives its folder and result; settings of the recipe by name."""

@@ -8,7 +8,7 @@ from onepeak.data.manifest import FeatureRows, ImageArrays, Manifest
 from onepeak.data.splits import Split
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.recipe import Recipe
-from onepeak.training.run_settings import RunSettings
+from onepeak.training.run import RunSettings
 
 CLASSES = ("low", "fair", "good", "high")
 WEIGHTS = (1.0, 2.0, 0.5, 3.0)

@@ -12,8 +12,7 @@ from onepeak.methods.catalog import METHODS
 from onepeak.training.devices import make_fabric
 from onepeak.training.prepare import prepare
 from onepeak.training.presets import preset
-from onepeak.training.run import train_run
-from onepeak.training.run_settings import RunSettings
+from onepeak.training.run import RunSettings, train_run
 
 pytestmark = pytest.mark.slow
 
@@ -41,3 +40,18 @@ def test_it_is_better_than_the_best_constant_answer(data, split, method, tmp_pat
     labels = data.manifest.labels[split.test]
     constants = np.arange(data.manifest.num_classes)[:, None]
     assert found["mae"] < 0.75 * np.abs(labels - constants).mean(axis=1).min()
+
+
+def test_the_log_barrier_puts_posteriors_in_order_and_cross_entropy_does_not(tmp_path):
+    manifest = biopsies(800)
+    recipe = preset("auto", manifest)
+    data = prepare(manifest, recipe, quiet=True)
+    split = make_splits(manifest, splits=1)[0]
+    metrics = {}
+    for method in ("ce", "elb", "slopes", "po"):
+        settings = RunSettings(method=method, network=data.suits(), recipe=recipe)
+        fabric = make_fabric(device="cpu")
+        metrics[method] = train_run(settings, data, split, tmp_path / method, fabric=fabric)["metrics"]["test"]
+    assert metrics["ce"]["soi_predicted"] < 0.97
+    assert min(metrics["elb"]["soi_predicted"], metrics["slopes"]["soi_predicted"]) >= 0.97
+    assert metrics["po"]["unimodal"] == 1.0

@@ -30,24 +30,19 @@ def test_no_checkpoint_is_not_an_error(tmp_path):
     assert load_checkpoint(tmp_path / "checkpoint.pt", fingerprint={"run": "mine"}) is None
 
 
-def test_a_writer_killed_twenty_times_leaves_a_whole_checkpoint_every_time(tmp_path):
-    seen = json.loads(run_script("write_and_be_killed.py", tmp_path, 20))
-    assert [each["status"] for each in seen] == [-9] * 20
-    assert all(each["whole"] for each in seen)
-    epochs = [each["epoch"] for each in seen]
+def test_a_writer_that_is_killed_or_finds_a_full_disk_leaves_a_whole_checkpoint(tmp_path):
+    told = json.loads(run_script("write_and_be_killed.py", tmp_path, 8))
+    assert [each["status"] for each in told["kills"]] == [-9] * 8
+    assert all(each["whole"] for each in told["kills"])
+    epochs = [each["epoch"] for each in told["kills"]]
     assert epochs == sorted(epochs)  # nothing that was there is ever lost
-    assert epochs[-1] > 5  # on a busy machine too, it had written before it was killed
-
-
-def test_a_full_disk_is_reported_and_the_old_checkpoint_stays(tmp_path):
-    path = tmp_path / "checkpoint.pt"
-    message = run_script("write_to_a_full_disk.py", path)
-    assert "could not be written" in message
-    assert "its previous content is kept" in message
-    found = load_checkpoint(path, fingerprint={"run": "mine"})
+    assert epochs[-1] > 2  # on a busy machine too, it had written before it was killed
+    assert "could not be written" in told["message"]
+    assert "its previous content is kept" in told["message"]
+    found = load_checkpoint(tmp_path / "full" / "checkpoint.pt", fingerprint={"run": "mine"})
     assert found is not None
     assert found.epoch == 1
-    assert [file.name for file in tmp_path.iterdir()] == ["checkpoint.pt"]
+    assert [file.name for file in (tmp_path / "full").iterdir()] == ["checkpoint.pt"]
 
 
 @pytest.mark.bad_input

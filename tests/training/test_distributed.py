@@ -10,7 +10,7 @@ from onepeak.training.run import train_run
 from training.planted import RECIPE, WEIGHTS, settings_of
 from training.scripts import outputs_of, start_script
 
-METHODS = ("elb", "po", "lagrangian")  # po has weights of its own; lagrangian learns from what both processes see
+METHODS = ("po", "lagrangian")  # po has weights of its own; lagrangian learns from what both processes see
 
 
 def as_torchrun():

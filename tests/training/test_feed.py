@@ -3,8 +3,8 @@ import pytest
 import torch
 
 from onepeak.data.images.augment import Augment
-from onepeak.data.images.batches import normalise
 from onepeak.data.images.store.build import build_store
+from onepeak.networks.inputs import normalise
 from onepeak.training.feed import ImageFeed, RowFeed, epoch_order, on_device
 from training.planted import planted_images
 

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from itertools import count
-from types import SimpleNamespace
 from unittest.mock import Mock
 
 import numpy as np
@@ -31,9 +30,8 @@ from onepeak.training.graphs import (
 )
 from onepeak.training.prepare import prepare
 from onepeak.training.presets import preset
-from onepeak.training.recipe_file import changed
-from onepeak.training.run import train_run
-from onepeak.training.run_settings import RunSettings
+from onepeak.training.recipe import changed
+from onepeak.training.run import RunSettings, train_run
 from training.planted import RECIPE
 
 gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
@@ -253,7 +251,7 @@ def test_what_looks_at_gradients_is_not_recorded(fabric, monkeypatch):
     assert can_be_recorded(method, RECIPE, fabric=fabric)
     assert can_be_recorded(method, RECIPE, fabric=make_fabric(device="cpu", precision="bf16"))
     assert not can_be_recorded(method, replace(RECIPE, clip_norm=1.0), fabric=fabric)
-    monkeypatch.setattr(fabric, "_precision", SimpleNamespace(scaler=torch.amp.GradScaler("cpu")), raising=False)
+    monkeypatch.setattr(graphs, "loss_scaler_of", lambda _: torch.amp.GradScaler("cpu"))
     assert not can_be_recorded(method, RECIPE, fabric=fabric)
 
 

@@ -76,7 +76,7 @@ def test_bad_images_that_are_all_of_a_class_are_not_left_out(tmp_path):
     manifest = replace(planted_images(6), items=items)
     flags = {"cache_dir": tmp_path / "cache", "skip_bad": True, "quiet": True}
     message = (
-        r"^Every class must keep an item, none is left of 'good', 'high': left out 2 images that cannot be read: "
+        r"^Every class must keep a sample, none is left of 'good', 'high': left out 2 images that cannot be read: "
         r"2\.png: .*, 3\.png: .* bytes\)\. Correct or delete them\.$"
     )
     with pytest.raises(InputError, match=message):

@@ -25,11 +25,11 @@ from onepeak.training.image_range import ImageRange
 from onepeak.training.loop import DivergedError
 from onepeak.training.model_files import load_description, load_network
 from onepeak.training.prepare import Prepared, prepare
-from onepeak.training.run import make_network, train_run
-from onepeak.training.run_settings import RunSettings
+from onepeak.training.run import RunSettings, fingerprint, make_network, train_run
 from run_folders import RUN_FILES
 from trained_models import image_run
 from training.planted import CLASSES, RECIPE, WEIGHTS, planted_images, settings_of, split_of
+from training.scripts import run_script
 
 
 class Stop:
@@ -56,8 +56,8 @@ def bits_of(folder):
     return (folder / "model.safetensors").read_bytes(), history, predictions
 
 
-def test_a_run_leaves_the_files_and_the_record_that_others_rely_on(trained):
-    folder, result = trained()
+def test_a_run_leaves_the_files_and_the_record_that_others_rely_on(finished):
+    folder, result = finished
     assert {path.name for path in folder.iterdir()} == RUN_FILES
     assert json.loads((folder / "result.json").read_text()) == result
     assert result.keys() >= KEYS
@@ -75,8 +75,8 @@ def test_a_run_leaves_the_files_and_the_record_that_others_rely_on(trained):
     assert history["seconds"].sum() == pytest.approx(result["seconds"], abs=1e-3)
 
 
-def test_a_run_ends_with_the_calibration_of_its_validation_part(trained):
-    folder, result = trained()
+def test_a_run_ends_with_the_calibration_of_its_validation_part(finished):
+    folder, result = finished
     parts = {}
     for name, frame in pd.read_parquet(folder / "predictions.parquet").groupby("part"):
         log_probs = torch.from_numpy(np.stack(frame["log_probs"]))
@@ -112,8 +112,8 @@ def test_a_run_knows_its_groups_and_whether_its_posteriors_are_off_by_class(tmp_
     assert gap["probability"] == pytest.approx(np.mean(np.exp(scores[:, 0]) / np.exp(scores).sum(axis=1)), abs=1e-5)
 
 
-def test_a_run_says_how_good_the_best_constant_answer_to_its_validation_part_is(trained, split, table):
-    _, result = trained()
+def test_a_run_says_how_good_the_best_constant_answer_to_its_validation_part_is(finished, split, table):
+    _, result = finished
     labels = table.manifest.labels[split.valid]
     errors = [np.abs(labels - answer).mean() for answer in range(4)]
     assert result["constant"] == {
@@ -123,8 +123,8 @@ def test_a_run_says_how_good_the_best_constant_answer_to_its_validation_part_is(
     }
 
 
-def test_the_posteriors_kept_measure_to_the_metrics_reported(trained, split, table):
-    folder, result = trained()
+def test_the_posteriors_kept_measure_to_the_metrics_reported(finished, split, table):
+    folder, result = finished
     kept = pd.read_parquet(folder / "predictions.parquet")
     for part, items in (("valid", split.valid), ("test", split.test)):
         rows = kept[kept["part"] == part]
@@ -156,14 +156,14 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_others(trained):
     first = bits_of(trained("first", dropout=0.2, seed=3)[0])
     torch.manual_seed(99)  # what others do with the global generators must not matter
     assert bits_of(trained("second", dropout=0.2, seed=3)[0]) == first
-    assert bits_of(trained("third", dropout=0.2, seed=4)[0])[0] != first[0]
+    assert bits_of(trained("third", dropout=0.2, seed=4, epochs=1)[0])[0] != first[0]
 
 
 def test_a_run_leaves_the_global_generators_and_switches_as_they_were(trained):
     torch.manual_seed(7)
     expected = torch.rand(3)
     torch.manual_seed(7)
-    trained(dropout=0.2)
+    trained(dropout=0.2, epochs=1)
     assert torch.equal(torch.rand(3), expected)
     assert not torch.are_deterministic_algorithms_enabled()
 
@@ -185,7 +185,7 @@ def test_a_run_that_is_over_frees_its_network_without_the_garbage_collector(trai
     monkeypatch.setattr("onepeak.training.run.make_network", making)
     gc.disable()
     try:
-        trained("freed")
+        trained("freed", epochs=1)
         assert [each() for each in networks] == [None]
     finally:
         gc.enable()
@@ -262,33 +262,24 @@ def test_images_train_and_the_number_of_decoding_workers_changes_nothing(tmp_pat
     assert load_description(tmp_path / "run1").resize == RECIPE.resize
 
 
-def test_a_run_keeps_what_the_images_of_its_training_part_are_like(trained):
+def test_a_run_keeps_what_the_images_of_its_training_part_are_like(finished):
     run = image_run()
     assert load_description(run.folder).image_range == ImageRange.learn(run.prepared.store, run.split.train)
     everything = ImageRange.learn(run.prepared.store, np.arange(60))
     assert load_description(run.folder).image_range.ends != everything.ends
-    folder, _ = trained()
+    folder, _ = finished
     assert load_description(folder).image_range is None  # a table
 
 
-def test_half_precision_trains_on_a_cpu(tmp_path, fabric):
-    prepared = prepare(planted_images(), RECIPE, quiet=True)
-    settings = RunSettings(method="elb", network=prepared.suits(), recipe=replace(RECIPE, epochs=6))
-    folders = {}
-    for precision in ("fp32", "bf16"):
-        folders[precision] = tmp_path / precision
-        result = train_run(
-            settings,
-            prepared,
-            split_of(60),
-            folders[precision],
-            fabric=make_fabric(device="cpu", precision=precision),
-        )
-        assert result["metrics"]["test"]["mae"] < 0.5
-    assert (folders["fp32"] / "model.safetensors").read_bytes() != (folders["bf16"] / "model.safetensors").read_bytes()
-    assert {
-        tensor.dtype for tensor in load_network(folders["bf16"], load_description(folders["bf16"])).parameters()
-    } == {torch.float32}
+def test_half_precision_trains_on_a_cpu(tmp_path, table, split, trained):
+    settings = settings_of(recipe=replace(RECIPE, epochs=8, lr=0.03))
+    fabric = make_fabric(device="cpu", precision="bf16")
+    result = train_run(settings, table, split, tmp_path / "bf16", fabric=fabric)
+    assert result["metrics"]["test"]["mae"] < 0.5
+    full, _ = trained("fp32", epochs=8, lr=0.03)
+    assert (full / "model.safetensors").read_bytes() != (tmp_path / "bf16" / "model.safetensors").read_bytes()
+    network = load_network(tmp_path / "bf16", load_description(tmp_path / "bf16"))
+    assert {tensor.dtype for tensor in network.parameters()} == {torch.float32}
 
 
 @pytest.mark.bad_input
@@ -297,14 +288,14 @@ def test_a_split_of_other_data_is_refused(tmp_path, table, fabric):
         train_run(settings_of(), table, split_of(200), tmp_path, fabric=fabric)
 
 
-def test_balanced_classes_are_those_of_the_training_part_and_are_in_the_records(trained, table, split):
+def test_balanced_classes_are_those_of_the_training_part_and_are_in_the_records(trained, finished, table, split):
     folder, result = trained(class_weight="balanced")
     counts = np.bincount(table.manifest.labels[split.train])
     assert result["class_weight"] == pytest.approx(len(split.train) / (len(CLASSES) * counts))
     assert json.loads((folder / "result.json").read_text())["class_weight"] == list(result["class_weight"])
     assert load_description(folder).class_weight == result["class_weight"]
     assert bits_of(folder) == bits_of(trained("numbers", class_weight=result["class_weight"])[0])
-    assert bits_of(folder) != bits_of(trained("plain")[0])
+    assert bits_of(folder) != bits_of(finished[0])
 
 
 @pytest.mark.bad_input
@@ -337,3 +328,58 @@ def test_weights_that_do_not_fit_name_what_is_missing(tmp_path, fabric):
     settings = RunSettings(method="ce", network=prepared.suits(), recipe=RECIPE, weights=tmp_path / "weights.pt")
     with pytest.raises(InputError, match=r"missing \(blocks.0.1.weight.*of another shape \(blocks.0.0.weight"):
         train_run(settings, prepared, split_of(20), tmp_path / "run", fabric=fabric)
+
+
+@pytest.mark.parametrize(
+    ("method", "data", "metric"),
+    [
+        ("ce", "fgnet", "loss"),
+        ("po", "hci", "loss"),
+        ("elb", "fgnet", "mae"),
+        ("pn", "iciar", "accuracy"),
+        ("elb", "hci", "accuracy"),
+    ],
+)
+def test_the_published_code_chooses_the_epoch_differently_for_each_method(method, data, metric):
+    settings = settings_of(method, replace(RECIPE, select="as_published"))
+    assert settings.selection(data) == metric
+    assert settings_of(method, replace(RECIPE, select="rps")).selection(data) == "rps"
+
+
+def test_whatever_decides_the_outcome_is_in_the_fingerprint(table, split, fabric, tmp_path):
+    settings = settings_of()
+    one = fingerprint(settings, table, split, fabric)
+    assert fingerprint(settings_of(), table, split_of(101), fabric) == one
+    weights = tmp_path / "weights"
+    weights.write_bytes(b"first")
+    started = replace(settings, weights=weights)
+    others = [
+        fingerprint(replace(settings, seed=1), table, split, fabric),
+        fingerprint(replace(settings, method="ce"), table, split, fabric),
+        fingerprint(replace(settings, recipe=replace(RECIPE, class_weight=WEIGHTS)), table, split, fabric),
+        fingerprint(replace(settings, recipe=replace(RECIPE, momentum=0.8)), table, split, fabric),
+        fingerprint(settings, table, replace(split, test=split.test[:-1]), fabric),
+        fingerprint(settings, Prepared(manifest=table.manifest, store=None, digests=("other",)), split, fabric),
+        fingerprint(settings, table, split, make_fabric(device="cpu", precision="bf16")),
+        fingerprint(started, table, split, fabric),
+    ]
+    moved = tmp_path / "elsewhere"
+    moved.write_bytes(b"first")  # where a file lies decides nothing
+    assert fingerprint(replace(settings, weights=moved), table, split, fabric) == others[-1]
+    weights.write_bytes(b"second")
+    others.append(fingerprint(started, table, split, fabric))
+    assert len({tuple(each.items()) for each in (one, *others)}) == 10
+
+
+@pytest.mark.parametrize("num_kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+def test_runs_killed_at_random_moments_end_in_the_same_bits(tmp_path, num_kills):
+    kills = json.loads(run_script("train_and_be_killed.py", tmp_path, num_kills))
+    # kills before the first checkpoint prove nothing about going on from one
+    assert sum(kill["resumable"] for kill in kills) >= num_kills
+    whole = tmp_path / "whole"
+    metrics = json.loads((whole / "result.json").read_text())["metrics"]
+    for run in {kill["run"] for kill in kills}:
+        killed = tmp_path / run
+        assert bits_of(killed) == bits_of(whole)
+        assert json.loads((killed / "result.json").read_text())["metrics"] == metrics
+        assert {path.name for path in killed.iterdir()} == RUN_FILES  # no halves of files are left behind

@@ -1,4 +1,4 @@
-"""Trains one run whole, then the same run again and again with kills at random moments: run by `test_run_killed.py`."""
+"""Trains one run whole, then the same run again and again with kills at random moments: run by `test_run.py`."""
 
 import json
 import random
@@ -39,7 +39,7 @@ def main(folder, fewest_kills):
 
     duration = time_of(train("whole"))
     kills = []
-    while len(kills) < int(fewest_kills):
+    while sum(kill["resumable"] for kill in kills) < int(fewest_kills):
         name = f"killed{len(kills)}"
         tries, status = 0, KILLED
         while status == KILLED:

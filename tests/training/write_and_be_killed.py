@@ -1,12 +1,14 @@
-"""Writes checkpoint after checkpoint until it is killed, again and again: run by `test_checkpoint.py`."""
+"""Writes checkpoints until it is killed, then one larger than files may be: run by `test_checkpoint.py`."""
 
 import json
 import random
+import resource
 import sys
 from pathlib import Path
 
 import torch
 
+from onepeak._core.files import NotWrittenError
 from onepeak.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from training.killing import run_in_child
 
@@ -45,7 +47,16 @@ def main(folder, times):
         found = load_checkpoint(path, fingerprint={"run": "mine"})
         whole = found is None or bool((found.network["weight"] == found.epoch).all())
         seen.append({"status": status, "epoch": 0 if found is None else found.epoch, "whole": whole})
-    sys.stdout.write(json.dumps(seen))
+    full = Path(folder, "full", "checkpoint.pt")
+    full.parent.mkdir()
+    save_checkpoint(made_checkpoint(1), full)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))  # the kernel then refuses, as it does on a full disk
+    message = ""
+    try:
+        save_checkpoint(made_checkpoint(2, size=300_000), full)
+    except NotWrittenError as error:
+        message = str(error)
+    sys.stdout.write(json.dumps({"kills": seen, "message": message}))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ def demo(
     device: options.Device = "auto",
     quiet: options.Quiet = False,
 ) -> None:
-    """Compares the paper's seven methods and smooth-slopes on synthetic biopsy images (a few minutes on CPU).
+    """Compares the paper's seven methods and peak on synthetic biopsy images (a few minutes on CPU).
 
     If interrupted, run it again to resume. config.toml in its folder holds the experiment.
 

@@ -55,16 +55,13 @@ def splits(
 
     Example: onepeak splits biopsies --protocol holdout --out splits.csv
     """
+    from dataclasses import replace
+
     from rich.console import Console
 
+    from onepeak.data.manifest import ImageFiles
     from onepeak.data.source import DataSource
-    from onepeak.data.splits import (
-        conflicting_duplicates,
-        find_leaks,
-        item_digests,
-        make_splits,
-        save_splits,
-    )
+    from onepeak.data.splits import conflicting_duplicates, find_leaks, item_digests, make_splits, save_splits
 
     manifest = DataSource(
         data,
@@ -78,11 +75,13 @@ def splits(
         decimal=decimal,
         skip_bad=skip_bad,
     ).open()
+    with Console(stderr=True).status(f"Reading {len(manifest):,} samples to find copies"):
+        digests = item_digests(manifest.items)
+    if isinstance(manifest.items, ImageFiles):
+        manifest = replace(manifest, items=replace(manifest.items, digests=digests))
     runs = make_splits(manifest, protocol=protocol, splits=num_splits, folds=num_folds, seed=seed)
     if out is not None:
         save_splits(runs, manifest, out)
-    with Console(stderr=True).status(f"Reading {len(manifest):,} samples to find copies"):
-        digests = item_digests(manifest.items)
     leaks = [find_leaks(manifest, run, digests=digests) for run in runs]
     conflicts = conflicting_duplicates(manifest, digests)
     if as_json:
@@ -100,7 +99,7 @@ def _record(
     from dataclasses import asdict
 
     from onepeak.data.splits import class_counts, group_counts, split_notes
-    from onepeak.data.splits.counts import group_names
+    from onepeak.data.splits.split import group_names
 
     return {
         "dataset": manifest.name,
@@ -153,7 +152,7 @@ def _show(
 
 
 def _print_parts(manifest: "Manifest", runs: "Sequence[Split]", leaks: "Sequence[list[Leak]]") -> None:
-    """How many items, and groups where there are some, each part of each run has, and what leaks."""
+    """How many samples, and groups where there are some, each part of each run has, and what leaks."""
     from onepeak.data.splits import PARTS, group_counts
 
     grouped = manifest.groups is not None
@@ -172,7 +171,7 @@ def _print_parts(manifest: "Manifest", runs: "Sequence[Split]", leaks: "Sequence
 
 
 def _print_classes(manifest: "Manifest", runs: "Sequence[Split]") -> None:
-    """How many items of each class each part has: the fewest and the most over the runs."""
+    """How many samples of each class each part has: the fewest and the most over the runs."""
     from onepeak.data.splits import PARTS, class_counts
 
     rows = []

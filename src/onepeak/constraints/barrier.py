@@ -108,16 +108,18 @@ class LogBarrier(OrderConstraint):
         return t
 
     def gap_costs(self, gaps: Gaps) -> Gaps:
-        """`log_barrier` at the current t; a copy, because `tighten` may change t before the backward pass."""
-        return log_barrier(gaps, self.t.to(gaps.dtype, copy=True))
+        """`log_barrier` at the current t."""
+        if readable(gaps):
+            return log_barrier(gaps, self.read_t())
+        return log_barrier(gaps, self.t.to(gaps.dtype, copy=True))  # `tighten` may change t before the backward pass
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "LogBarrier":
         # `module.bfloat16()` must not round t: 1.001 t would round back to t and the barrier would never tighten.
         # `module.to("mps")` cannot move float64.
         exact, self.t = self.t, self.t.float()
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        place = self.t.device
-        self.t = exact.to(place, torch.float32 if place.type == "mps" else torch.float64)
+        device = self.t.device
+        self.t = exact.to(device, torch.float32 if device.type == "mps" else torch.float64)
         return self
 
     def extra_repr(self) -> str:

@@ -1,4 +1,9 @@
-"""Cross-entropy under order constraints: the loss of ELB and PN (Belharbi et al. 2019, eq. 3 and 6)."""
+"""Cross-entropy under order constraints: the loss of ELB and PN (Belharbi et al. 2019, eq. 3 and 6).
+
+The mean under the barrier or the penalty, which training computes at every step, takes one pass over the scores: on a
+GPU by a kernel (`kernels.fused`), on a CPU with an analytic gradient (`kernels.analytic`). Autograd differentiates the
+definition everywhere else, for every other constraint, and with weights, label smoothing or another reduction.
+"""
 
 from functools import partial
 
@@ -9,8 +14,10 @@ from torch.nn import functional as F
 from onepeak._core.check import readable
 from onepeak._core.reduce import Reduction, reduce, weights_of_samples
 from onepeak._core.tensors import Labels, PerClass, PerSample, Scores, full_precision
-from onepeak.constraints.cost import analytic_form, cost_of_samples, defined_cost, fused_terms
-from onepeak.constraints.order import OrderConstraint
+from onepeak.constraints.barrier import LogBarrier, log_barrier
+from onepeak.constraints.gaps import signed_gaps
+from onepeak.constraints.order import OrderConstraint, order_cost
+from onepeak.constraints.penalty import QuadraticPenalty
 from onepeak.kernels import analytic, fused, launch
 
 
@@ -30,24 +37,43 @@ def ordered_cross_entropy(
     constraint included: a class with weight 2 counts as if each of its samples occurred twice.
     """
     weighted = class_weight is not None or sample_weight is not None
-    plain_mean = reduction == "mean" and not weighted and label_smoothing == 0
-    if plain_mean and launch.takes(scores) and (terms := fused_terms(constraint)) is not None:
-        return fused.ordered_cross_entropy(scores, labels, terms, partial(defined_cost, constraint))
+    if reduction == "mean" and not weighted and label_smoothing == 0:
+        if launch.takes(scores) and (terms := fused_terms(constraint)) is not None:
+            return fused.ordered_cross_entropy(scores, labels, terms, partial(order_cost, constraint))
+        if readable(scores) and (form := analytic_form(constraint)) is not None:
+            return analytic.ordered_cross_entropy(full_precision(scores), labels, *form)
     scores = full_precision(scores)
     if class_weight is not None:
         class_weight = class_weight.to(scores.dtype)
     if sample_weight is not None:
         sample_weight = sample_weight.to(scores.dtype)
-    if plain_mean and readable(scores) and (form := analytic_form(constraint)) is not None:
-        return analytic.ordered_cross_entropy(scores, labels, *form)
     base = cross_entropy(scores, labels, class_weight=class_weight, label_smoothing=label_smoothing)
-    cost = cost_of_samples(constraint, scores, labels)
+    cost = order_cost(constraint, scores, labels)
     if class_weight is not None:
         cost = cost * class_weight[labels.long()]
     losses = base + cost
     if sample_weight is not None:
         losses = losses * sample_weight
     return reduce(losses, weights_of_samples(labels, class_weight, sample_weight, scores.dtype), reduction)
+
+
+def fused_terms(constraint: OrderConstraint) -> fused.FusedTerms | None:
+    """The cost of a gap for the GPU kernels, with t on the device; None if they do not implement it."""
+    if isinstance(constraint, LogBarrier):
+        return fused.FusedTerms(t=constraint.t)
+    if isinstance(constraint, QuadraticPenalty):
+        return fused.FusedTerms(weight=constraint.weight, slack=constraint.slack)
+    return None
+
+
+def analytic_form(constraint: OrderConstraint) -> tuple[analytic.GapTerms, analytic.PlainCost] | None:
+    """The cost of a gap with its slope, and the definition; None if there is no slope. Both keep the t of now."""
+    if isinstance(constraint, LogBarrier):
+        t = constraint.read_t()
+        return analytic.barrier_terms(t), lambda scores, labels: log_barrier(signed_gaps(scores, labels), t).sum(dim=-1)
+    if isinstance(constraint, QuadraticPenalty):
+        return analytic.penalty_terms(constraint.weight, constraint.slack), partial(order_cost, constraint)
+    return None
 
 
 def cross_entropy(

@@ -81,8 +81,7 @@ class AugmentedLagrangian(OrderConstraint):
         # `module.bfloat16()` must not round the sums and counts
         exact = (self.duals, self.asked, self.seen)
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        place = self.duals.device
-        self.duals, self.asked, self.seen = (each.to(place) for each in exact)
+        self.duals, self.asked, self.seen = (each.to(self.duals.device) for each in exact)
         return self
 
     def extra_repr(self) -> str:

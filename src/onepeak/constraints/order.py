@@ -6,6 +6,7 @@ from torch import nn
 
 from onepeak._core.check import check_labels, check_num_classes, check_scores
 from onepeak._core.tensors import Gaps, Labels, PerSample, Scores, full_precision
+from onepeak.constraints.gaps import signed_gaps
 
 
 class OrderConstraint(nn.Module, ABC):
@@ -35,8 +36,11 @@ class OrderConstraint(nn.Module, ABC):
 
     def forward(self, scores: Scores, labels: Labels) -> PerSample:
         """The cost of each sample (float32 for half-precision scores)."""
-        from onepeak.constraints.cost import cost_of_samples  # it knows the subclasses
-
         check_scores(scores, self.num_classes)
         check_labels(labels, self.num_classes, scores.shape[:-1])
-        return cost_of_samples(self, full_precision(scores), labels)
+        return order_cost(self, full_precision(scores), labels)
+
+
+def order_cost(constraint: OrderConstraint, scores: Scores, labels: Labels) -> PerSample:
+    """The cost of each sample, the sum of its gaps' costs, without input checks."""
+    return constraint.gap_costs(signed_gaps(scores, labels)).sum(dim=-1)

@@ -23,11 +23,11 @@ def from_arrays(
     """Makes a data set from arrays (NumPy arrays, or anything `numpy.asarray` accepts).
 
     Args:
-        images_or_features: Images as uint8, items x height x width (x 1 or 3), or items x 3 x height x width; or
-            numeric features, items x columns, with NaN for missing values.
-        labels: One label per item: names, integers, or positions 0, 1, ... in `classes` if these are not integers.
+        images_or_features: Images as uint8, samples x height x width (x 1 or 3), or samples x 3 x height x width; or
+            numeric features, samples x columns, with NaN for missing values.
+        labels: One label per sample: names, integers, or positions 0, 1, ... in `classes` if these are not integers.
         classes: Names of the classes, lowest first. Not needed for integer labels, which are sorted.
-        groups: The person, patient or slide of each item.
+        groups: The person, patient or slide of each sample.
         strata: A property to balance across the parts of a split, such as gender.
         name: The name of the data set.
 
@@ -38,15 +38,15 @@ def from_arrays(
     """
     items = _items(np.asarray(images_or_features))
     if not len(items):
-        raise InputError("`images_or_features` must have at least one item, got none.")
-    ordered = _ordered(_one_per_item("labels", labels, len(items)), classes)
+        raise InputError("`images_or_features` must have at least one sample, got none.")
+    ordered = _ordered(_one_per_sample("labels", labels, len(items)), classes)
     return Manifest(
         name=name,
         items=items,
         labels=ordered.labels,
         classes=ordered.classes,
         groups=None if groups is None else _group_names(groups, len(items)),
-        strata=None if strata is None else _names("strata", strata, len(items)),
+        strata=None if strata is None else tuple(map(str, _one_per_sample("strata", strata, len(items)))),
         notes=ordered.notes,
     )
 
@@ -63,7 +63,7 @@ def _items(values: npt.NDArray[np.generic]) -> Items:
             "(images * 255).round().astype('uint8')."
         )
     raise InputError(
-        "`images_or_features` must be features (items x columns, numbers) or images (items x height x width x 3, "
+        "`images_or_features` must be features (samples x columns, numbers) or images (samples x height x width x 3, "
         f"uint8), got {values.dtype} of shape {values.shape}."
     )
 
@@ -106,16 +106,12 @@ def _ordered(labels: Sequence[object], classes: Order | None) -> OrderedLabels:
     return order_labels([names[label] for label in labels if isinstance(label, int)], order=names, argument="classes")
 
 
-def _one_per_item(argument: str, values: npt.ArrayLike, number: int) -> list[object]:
+def _one_per_sample(argument: str, values: npt.ArrayLike, number: int) -> list[object]:
     array = np.asarray(values)
     if array.shape != (number,):
-        raise InputError(f"`{argument}` must have one value per item ({number:,}), got shape {array.shape}.")
+        raise InputError(f"`{argument}` must have one value per sample ({number:,}), got shape {array.shape}.")
     objects: list[object] = array.tolist()
     return objects
-
-
-def _names(argument: str, values: npt.ArrayLike, number: int) -> tuple[str, ...]:
-    return tuple(str(value) for value in _one_per_item(argument, values, number))
 
 
 _NO_GROUP = {"", "None", "nan", "NaN", "NaT", "<NA>"}
@@ -124,13 +120,12 @@ _NO_GROUP = {"", "None", "nan", "NaN", "NaT", "<NA>"}
 
 def _group_names(groups: npt.ArrayLike, number: int) -> tuple[str, ...]:
     """Returns the group names as text; refuses missing ones, because unknown groups are not one group."""
-    names = _one_per_item(
-        "groups", np.asarray(groups, dtype=object), number
-    )  # dtype=object: otherwise NaN would become the name 'nan'
-    missing = [place for place, name in enumerate(names) if str(name).strip() in _NO_GROUP]
+    as_objects = np.asarray(groups, dtype=object)  # otherwise NaN would become the name 'nan'
+    names = _one_per_sample("groups", as_objects, number)
+    missing = [index for index, name in enumerate(names) if str(name).strip() in _NO_GROUP]
     if missing:
         raise InputError(
-            f"`groups` must have a name for every item, got none for {counted(len(missing), 'item')}, the first at "
-            f"position {missing[0]:,}: give each item that belongs to no group a unique name."
+            f"`groups` must have a name for every sample, got none for {counted(len(missing), 'sample')}, the first at "
+            f"position {missing[0]:,}: give each sample that belongs to no group a unique name."
         )
     return tuple(map(str, names))

@@ -65,8 +65,8 @@ def check_given_together(decide: str | None, cost: object) -> None:
 
 def _cells_of_file(path: Path) -> Cells:
     if not path.is_file():
-        found = "a folder" if path.is_dir() else "nothing there"
-        raise InputError(f"`cost` must be a CSV file, got {path}: {found}.{did_you_mean_file(path)}")
+        state = "a folder" if path.is_dir() else "nothing there"
+        raise InputError(f"`cost` must be a CSV file, got {path}: {state}.{did_you_mean_file(path)}")
     return [[cell.strip() for cell in row] for row in csv_rows(path)[1]]
 
 
@@ -95,10 +95,10 @@ def _cells_of_array(given: object) -> Cells:
 def _sorted_by_name(cells: Cells, classes: Sequence[str], source: str) -> Cells:
     """Drops the names and puts rows and columns in the order of the classes."""
     columns, rows = [str(name) for name in cells[0][1:]], [str(row[0]) for row in cells[1:]]
-    for place, names in (("row", columns), ("column", rows)):
+    for line, names in (("row", columns), ("column", rows)):
         if sorted(names) != sorted(classes):
             raise InputError(
-                f"The first {place} of `cost` must name the classes, {shown_order(classes)}, got {listed(names)} in "
+                f"The first {line} of `cost` must name the classes, {shown_order(classes)}, got {listed(names)} in "
                 f"{source}."
             )
     return [[cells[1 + rows.index(true)][1 + columns.index(decided)] for decided in classes] for true in classes]

@@ -1,9 +1,9 @@
-"""The common form of all data: items, integer labels, the classes in order, and groups."""
+"""The common form of all data: samples, integer labels, the classes in order, and groups."""
 
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,21 +26,21 @@ class ImageFiles:
         return len(self.paths)
 
     def take(self, indices: Sequence[int] | npt.NDArray[np.int64]) -> "ImageFiles":
-        """The items at these positions, in this order."""
+        """The samples at these positions, in this order."""
         digests = None if self.digests is None else tuple(self.digests[i] for i in indices)
         return replace(self, paths=tuple(self.paths[i] for i in indices), digests=digests)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ImageArrays:
-    """Images in memory, all of the same size: uint8, items x height x width x 3."""
+    """Images in memory, all of the same size: uint8, samples x height x width x 3."""
 
     pixels: npt.NDArray[np.uint8]
 
     def __post_init__(self) -> None:
         if self.pixels.dtype != np.uint8 or self.pixels.ndim != 4 or self.pixels.shape[-1] != 3:
             raise InputError(
-                "`pixels` must be uint8 of shape (items, height, width, 3), "
+                "`pixels` must be uint8 of shape (samples, height, width, 3), "
                 f"got {self.pixels.dtype} of shape {self.pixels.shape}."
             )
 
@@ -48,13 +48,13 @@ class ImageArrays:
         return len(self.pixels)
 
     def take(self, indices: Sequence[int] | npt.NDArray[np.int64]) -> "ImageArrays":
-        """The items at these positions, in this order."""
+        """The samples at these positions, in this order."""
         return ImageArrays(pixels=self.pixels[np.asarray(indices, dtype=np.int64)])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FeatureRows:
-    """Rows of a table: float64, items x columns; missing values are NaN, categories are codes."""
+    """Rows of a table: float64, samples x columns; missing values are NaN, categories are codes."""
 
     columns: tuple[str, ...]
     values: npt.NDArray[np.float64]
@@ -72,29 +72,30 @@ class FeatureRows:
         return len(self.values)
 
     def take(self, indices: Sequence[int] | npt.NDArray[np.int64]) -> "FeatureRows":
-        """The items at these positions, in this order."""
+        """The samples at these positions, in this order."""
         return replace(self, values=self.values[np.asarray(indices, dtype=np.int64)])
 
 
+T = TypeVar("T")
 Items: TypeAlias = ImageFiles | ImageArrays | FeatureRows
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Manifest:
-    """A data set: items, their labels, and the classes in order."""
+    """A data set: samples, their labels, and the classes in order."""
 
     name: str
     items: Items
     labels: npt.NDArray[np.int64]
-    """One integer per item, from 0 to num_classes - 1: a position in `classes`."""
+    """One integer per sample, from 0 to num_classes - 1: a position in `classes`."""
     classes: tuple[str, ...]
-    """Names of the classes, lowest first. A class may have no items."""
+    """Names of the classes, lowest first. A class may have no samples."""
     groups: tuple[str, ...] | None = None
-    """The person, patient or slide of each item; a group must not be in two parts of a split."""
+    """The person, patient or slide of each sample; a group must not be in two parts of a split."""
     strata: tuple[str, ...] | None = None
-    """Another property to balance across the parts of a split, such as gender; one value per item."""
+    """Another property to balance across the parts of a split, such as gender; one value per sample."""
     rows: tuple[Hashable, ...] | None = None
-    """The name of each item's row in its table: the line of a CSV, the number in a parquet file, or the index."""
+    """The name of each sample's row in its table: the line of a CSV, the number in a parquet file, or the index."""
     label_column: str | None = None
     """The column of the labels in a table or list."""
     group_column: str | None = None
@@ -102,7 +103,7 @@ class Manifest:
     path_column: str | None = None
     """The column of the image paths in a list."""
     true_log_probs: npt.NDArray[np.float64] | None = None
-    """The true log-posterior of each item (items x classes), known only for generated data."""
+    """The true log-posterior of each sample (samples x classes), known only for generated data."""
     num_left_out: int = 0
     """How many rows of a list or table were left out because of missing images or bad cells."""
     notes: tuple[str, ...] = ()
@@ -114,40 +115,46 @@ class Manifest:
             raise InputError(f"`classes` must be different names, got {', '.join(self.classes)}.")
         if self.labels.shape != (len(self.items),):
             raise InputError(
-                f"`labels` must have one value per item ({len(self.items)}), got shape {self.labels.shape}."
+                f"`labels` must have one value per sample ({len(self.items)}), got shape {self.labels.shape}."
             )
         if len(self.labels) and not 0 <= self.labels.min() <= self.labels.max() < len(self.classes):
             raise InputError(
                 f"`labels` must be integers from 0 to {len(self.classes) - 1}, "
                 f"got {self.labels.min()} to {self.labels.max()}."
             )
-        if self.groups is not None and len(self.groups) != len(self.items):
-            raise InputError(f"`groups` must have one value per item ({len(self.items)}), got {len(self.groups)}.")
-        for name in ("strata", "rows"):
+        for name in ("groups", "strata", "rows"):
             given = getattr(self, name)
             if given is not None and len(given) != len(self.items):
-                raise InputError(f"`{name}` must have one value per item ({len(self.items)}), got {len(given)}.")
+                raise InputError(f"`{name}` must have one value per sample ({len(self.items)}), got {len(given)}.")
 
     @property
     def num_classes(self) -> int:
-        """The number of classes, including those without items."""
+        """The number of classes, including those without samples."""
         return len(self.classes)
 
     def __len__(self) -> int:
         return len(self.items)
 
+    def sample_name(self, index: int) -> str:
+        """Returns the name of a sample for messages: its path, or its position."""
+        return self.items.paths[index] if isinstance(self.items, ImageFiles) else f"sample {index}"
+
     def take(self, indices: Sequence[int] | npt.NDArray[np.int64]) -> "Manifest":
-        """Returns the data set with only these items, in this order; the classes stay the same."""
+        """Returns the data set with only these samples, in this order; the classes stay the same."""
         chosen = np.asarray(indices, dtype=np.int64)
-        groups = None if self.groups is None else tuple(self.groups[i] for i in chosen)
+
+        def of_chosen(values: tuple[T, ...] | None) -> tuple[T, ...] | None:
+            return None if values is None else tuple(values[index] for index in chosen)
+
+        groups = of_chosen(self.groups)
         earlier, now = group_note(self.groups, self.group_column), group_note(groups, self.group_column)
         return replace(
             self,
             items=self.items.take(chosen),
             labels=self.labels[chosen],
             groups=groups,
-            strata=None if self.strata is None else tuple(self.strata[i] for i in chosen),
-            rows=None if self.rows is None else tuple(self.rows[i] for i in chosen),
+            strata=of_chosen(self.strata),
+            rows=of_chosen(self.rows),
             true_log_probs=None if self.true_log_probs is None else self.true_log_probs[chosen],
             notes=tuple(now[0] if note in earlier else note for note in self.notes),
         )

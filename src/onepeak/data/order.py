@@ -26,11 +26,7 @@ _MOST_CLASSES = 100_000
 
 
 def declared_order(order: Order, *, argument: str = "order") -> tuple[str, ...]:
-    """Returns the names of the classes, lowest first.
-
-    Args:
-        order: See `Order`.
-        argument: The name of the argument, for messages.
+    """Returns the names of the classes, lowest first; messages call the order `argument`.
 
     Example:
         >>> declared_order("low, middle, high")
@@ -131,7 +127,7 @@ class OrderedLabels:
 
 
 def order_labels(
-    found: Sequence[object],
+    labels: Sequence[object],
     *,
     order: Order | None = None,
     argument: str = "order",
@@ -143,10 +139,10 @@ def order_labels(
     other labels need `order`.
 
     Args:
-        found: One label per item: text, integers, or integral floats; None and NaN are missing labels.
-        order: Names from lowest to highest; `"a,b,c"`, `"0..69"`, a file with one name per line, or a sequence.
+        labels: One label per sample: text, integers, or integral floats; None and NaN are missing labels.
+        order: Names of the classes, lowest first; see `Order`.
         argument: The caller's name for `order`, for messages.
-        rows: The name of each item's row, for messages.
+        rows: The name of each sample's row, for messages.
 
     Example:
         >>> order_labels(["mild", "severe", "mild"], order="none,mild,severe").labels
@@ -154,14 +150,14 @@ def order_labels(
         >>> order_labels([10, 9, 12]).classes
         ('9', '10', '12')
     """
-    ordered, faults = read_labels(found, order=order, argument=argument, rows=rows)
+    ordered, faults = read_labels(labels, order=order, argument=argument, rows=rows)
     if ordered is None or faults:
         raise InputError(" ".join(map(str, faults)))
     return ordered
 
 
 def read_labels(
-    found: Sequence[object],
+    labels: Sequence[object],
     *,
     order: Order | None = None,
     argument: str = "order",
@@ -170,12 +166,8 @@ def read_labels(
 ) -> tuple[OrderedLabels | None, list[Fault]]:
     """Converts labels to positions in their order, and describes those that have none.
 
-    Args:
-        found: One label per item; see `order_labels`.
-        order: Names from lowest to highest.
-        argument: The caller's name for `order`.
-        source: Where the order comes from if not from the argument or its file, for messages.
-        rows: The name of each item's row.
+    Takes the arguments of `order_labels`, and for messages where the order comes from (`source`), if neither from the
+    argument nor from its file.
 
     Returns:
         The labels, or None if their order is unknown; and the faults.
@@ -184,17 +176,17 @@ def read_labels(
         >>> ordered, faults = read_labels(["low", "", "Hi-gh"], rows=[2, 3, 4], order="low,high")
         >>> print(ordered.labels, *faults, sep=chr(10))
         [ 0 -1 -1]
-        Every item must have a label, 1 item of 3 has none: row 3. Fill them in.
-        `order` must name every label of the data, it lacks 'Hi-gh' (1 item, row 4; did you mean 'high'?). It names low,
-        high. Correct these labels or the order.
+        Every sample must have a label, 1 sample of 3 has none: row 3. Fill them in.
+        `order` must name every label of the data, it lacks 'Hi-gh' (1 sample, row 4; did you mean 'high'?). It names
+        low, high. Correct these labels or the order.
     """
-    if not len(found):
-        raise InputError("There are no items.")
+    if not len(labels):
+        raise InputError("There are no samples.")
     source = order.name if isinstance(order, Path) else source
     classes = None if order is None else declared_order(order, argument=argument)
     declared = {label_key(name) for name in classes or ()}
-    texts = [_text(label) for label in found]
-    present = {place: text for place, text in enumerate(texts) if text is not None and not _is_na(text, declared)}
+    texts = [_text(label) for label in labels]
+    present = {index: text for index, text in enumerate(texts) if text is not None and not _is_na(text, declared)}
     faults = [] if len(present) == len(texts) else [_missing(present, len(texts), rows)]
     if not present:
         return None, faults
@@ -207,21 +199,21 @@ def read_labels(
         else:
             used = set(map(label_key, counts))
             empty = [name for name in classes if label_key(name) not in used]
-            notes = [f"{counted(len(empty), 'class')} of the order without an item: {listed(empty)}"] if empty else []
+            notes = [f"{counted(len(empty), 'class')} of the order without a sample: {listed(empty)}"] if empty else []
     except InputError as error:
-        return None, [*faults, Fault(places=(), sentence=str(error).removesuffix("."))]
+        return None, [*faults, Fault(indices=(), sentence=str(error).removesuffix("."))]
     position = {label_key(name): index for index, name in enumerate(classes)}
     codes = {text: position.get(label_key(text), -1) for text in counts}
-    if unnamed := {place: text for place, text in present.items() if codes[text] < 0}:
+    if unnamed := {index: text for index, text in present.items() if codes[text] < 0}:
         fault = _unnamed(unnamed, classes, f"The order in {source}" if source else f"`{argument}`", rows)
         if _shifted(counts, classes):  # leaving these rows out would not correct the others
             advice = "Are the labels shifted by one? Correct the labels or the order"
-            fault = replace(fault, places=(), advice=advice)
+            fault = replace(fault, indices=(), advice=advice)
         faults.append(fault)
-    labels = np.full(len(texts), -1, dtype=np.int64)
-    labels[list(present)] = [codes[text] for text in present.values()]
+    positions = np.full(len(texts), -1, dtype=np.int64)
+    positions[list(present)] = [codes[text] for text in present.values()]
     shown = f"order{f' from {source}' if source else ''}: {shown_order(classes)}"
-    return OrderedLabels(labels=labels, classes=classes, notes=(shown, *notes)), faults
+    return OrderedLabels(labels=positions, classes=classes, notes=(shown, *notes)), faults
 
 
 def shown_order(classes: Sequence[str]) -> str:
@@ -257,41 +249,41 @@ def _is_na(text: str, declared: Collection[Key]) -> bool:
 
 
 def _missing(present: Mapping[int, str], number: int, rows: Sequence[Hashable] | None) -> Fault:
-    places = tuple(place for place in range(number) if place not in present)
+    missing = tuple(index for index in range(number) if index not in present)
     if not present:
-        return Fault(places=places, sentence="There are no labels: every one is missing")
-    where = "" if rows is None else f": {shown_rows([rows[place] for place in places])}"
+        return Fault(indices=missing, sentence="There are no labels: every one is missing")
+    where = "" if rows is None else f": {shown_rows([rows[index] for index in missing])}"
     return Fault(
-        places=places,
-        sentence=f"Every item must have a label, {counted(len(places), 'item')} of {number:,} "
-        f"{'has' if len(places) == 1 else 'have'} none{where}",
+        indices=missing,
+        sentence=f"Every sample must have a label, {counted(len(missing), 'sample')} of {number:,} "
+        f"{'has' if len(missing) == 1 else 'have'} none{where}",
         advice="Fill them in",
         reason="no label",
     )
 
 
 def _unnamed(unnamed: Mapping[int, str], classes: Sequence[str], given: str, rows: Sequence[Hashable] | None) -> Fault:
-    at: dict[str, list[int]] = {}
-    for place, text in unnamed.items():
-        at.setdefault(text, []).append(place)
+    by_text: dict[str, list[int]] = {}
+    for index, text in unnamed.items():
+        by_text.setdefault(text, []).append(index)
     alike = {letters(name): name for name in classes if letters(name)}
     shown = []
-    for text, places in sorted(at.items()):
-        where = "" if rows is None else f", {shown_rows([rows[place] for place in places])}"
+    for text, indices in sorted(by_text.items()):
+        where = "" if rows is None else f", {shown_rows([rows[index] for index in indices])}"
         hint = f"; did you mean {alike[letters(text)]!r}?" if letters(text) in alike else ""
-        shown.append(f"{text!r} ({counted(len(places), 'item')}{where}{hint})")
+        shown.append(f"{text!r} ({counted(len(indices), 'sample')}{where}{hint})")
     return Fault(
-        places=tuple(unnamed),
+        indices=tuple(unnamed),
         sentence=f"{given} must name every label of the data, it lacks {listed(shown, limit=FEW)}. It names "
         f"{listed(classes)}",
         advice="Correct these labels or the order",
-        reason=f"a label that the order lacks, {listed(map(repr, sorted(at)), limit=FEW)}",
+        reason=f"a label that the order lacks, {listed(map(repr, sorted(by_text)), limit=FEW)}",
     )
 
 
-def _shifted(found: Iterable[str], classes: Sequence[str]) -> bool:
+def _shifted(labels: Iterable[str], classes: Sequence[str]) -> bool:
     """Whether all labels are integers that would be in the order after adding or subtracting 1."""
-    keys, known = list(map(label_key, found)), set(map(label_key, classes))
+    keys, known = list(map(label_key, labels)), set(map(label_key, classes))
     integers = [key for key in keys if isinstance(key, int)]
     return len(integers) == len(keys) and any(known.issuperset(n + step for n in integers) for step in (-1, 1))
 
@@ -313,19 +305,19 @@ def _integers(counts: Counter[str], argument: str) -> list[int]:
     distinct = set(map(label_key, counts))
     if len(distinct) == 1:
         raise InputError(
-            f"There must be at least 2 classes, all {counts.total():,} items have the label {shown}. "
+            f"There must be at least 2 classes, all {counts.total():,} samples have the label {shown}. "
             f"If other classes exist, name them all in `{argument}`{flag}, lowest first."
         )
     present = sorted(key for key in distinct if isinstance(key, int))
     if len(present) < len(distinct):
         raise InputError(
-            f"The order of the labels is not known and is never guessed. Found, with the number of items: {shown}. "
+            f"The order of the labels is not known and is never guessed. Found, with the number of samples: {shown}. "
             f"Give `{argument}`{flag}, lowest first."
         )
     return present
 
 
-def _integer_notes(present: Sequence[int], num_items: int, argument: str) -> list[str]:
+def _integer_notes(present: Sequence[int], num_samples: int, argument: str) -> list[str]:
     notes = []
     lowest, highest = present[0], present[-1]
     num_gaps = highest - lowest + 1 - len(present)
@@ -334,7 +326,7 @@ def _integer_notes(present: Sequence[int], num_items: int, argument: str) -> lis
         gaps = (value for value in range(lowest, highest) if value not in known)
         missing = f"{num_gaps:,} of them" if num_gaps > _MOST_GAPS else listed(gaps)
         flag = f"--order {lowest}..{highest}" if argument == "order" else f"{argument}='{lowest}..{highest}'"
-        notes.append(f"integers between the labels without an item are not classes ({missing}); {flag} keeps them")
-    if len(present) > max(10, num_items // 2):
-        notes.append(f"{len(present):,} different integers in {num_items:,} items: are they classes?")
+        notes.append(f"integers between the labels without a sample are not classes ({missing}); {flag} keeps them")
+    if len(present) > max(10, num_samples // 2):
+        notes.append(f"{len(present):,} different integers in {num_samples:,} samples: are they classes?")
     return notes

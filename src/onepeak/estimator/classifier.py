@@ -1,7 +1,6 @@
 """OrdinalClassifier: a method of the catalog as a scikit-learn classifier.
 
-Longer than other files because scikit-learn requires every setting to be an argument and an attribute of one class, and
-documented there. The work is done in the other files of this folder.
+scikit-learn requires every setting to be an argument and an attribute of one class, and documented there.
 """
 # ruff: noqa: N803 - `X` is scikit-learn's name for the rows, and it may be given by name
 
@@ -26,12 +25,12 @@ from onepeak._core.check import check_choice, check_number
 from onepeak._core.tensors import Labels, LogProbs
 from onepeak.data.costs import Costs, check_given_together, costs_of
 from onepeak.errors import InputError
-from onepeak.estimator.fitting import Curves, rate_of_linear
+from onepeak.estimator.fit import Curves, rate_of_linear
 from onepeak.estimator.label_order import (
     Classes,
     check_labels,
     declared_classes,
-    found_classes,
+    occurring_classes,
     positions_of,
     weights_of_classes,
 )
@@ -45,7 +44,7 @@ from onepeak.posterior.calibrate import best_without_bound, fit_temperature, tem
 from onepeak.posterior.conformal import ContiguousSets, samples_needed, smallest_alpha, widened
 from onepeak.training.convergence import ran_out
 from onepeak.training.devices import find_device
-from onepeak.training.presets import TABLE, rows_per_step
+from onepeak.training.presets import table_recipe
 from onepeak.training.recipe import Recipe
 
 Decision = Literal["mode", "median", "mean", "cost"]
@@ -57,8 +56,8 @@ FEWEST_HELD_OUT = 30
 MANY_ROWS = 5_000
 """Number of training rows from which held-out samples are so many that half the patience will do."""
 
-LR = 5e-3
-"""Default learning rate of a network with hidden layers."""
+LINEAR_DECAY = 0.1
+"""Default `weight_decay` of a linear model: its optimum has no other limit than the penalty."""
 
 
 class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -89,18 +88,20 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         network: Replaces the perceptron: a module from rows to features, which is copied at every fit, or a function
             that makes one for a number of columns. A linear layer to the method's outputs is added.
         standardize: Whether to scale columns to mean 0 and standard deviation 1, fitted to the training samples.
-        epochs: Most passes over the training samples; 100 by default. If they run out while the loss still falls
-            markedly, there is a `ConvergenceWarning` from scikit-learn. The loss is that of the held-out samples or,
-            for a linear model without them, that of the training samples.
+        epochs: Most passes over the training samples. This default and the next three are those of `onepeak train`:
+            100 epochs, 40 from 20,000 training rows. If they run out while the loss still falls markedly, there is a
+            `ConvergenceWarning` from scikit-learn. The loss is that of the held-out samples or, for a linear model
+            without them, that of the training samples.
         batch_size: Samples per step. The default grows with the table: twice the square root of the number of training
             rows, rounded to a power of two, at least 64 and at most 1024. In `partial_fit` it is 64.
-        lr: Highest learning rate of AdamW; it falls along a cosine to zero. The default is 0.005. For a linear model it
-            is 20 divided by the total number of steps, at least 0.02 and at most 0.1: a small table has few steps,
-            which must be large; on a large table such steps would be noise. `partial_fit` uses 0.02 for a linear model.
-        weight_decay: Weight decay of AdamW. For a linear model at its optimum, the factor of half the sum of squared
-            column weights, which is added to the sum of the losses (`alpha` in mord, `1 / C` in scikit-learn). With
-            early stopping, held-out samples choose it: this value or 10, 100 or 1000 times as much. Sample weights
-            below 1 on average count as 1 on average there.
+        lr: Highest learning rate of AdamW; it falls along a cosine to zero. The default is 0.003, or 0.006 from 20,000
+            training rows. For a linear model it is 20 divided by the total number of steps, at least 0.02 and at most
+            0.1: a small table has few steps, which must be large; on a large table such steps would be noise.
+            `partial_fit` uses 0.02 for a linear model.
+        weight_decay: Weight decay of AdamW; 0.001 by default, 0.1 for a linear model. For a linear model at its
+            optimum, the factor of half the sum of squared column weights, which is added to the sum of the losses
+            (`alpha` in mord, `1 / C` in scikit-learn). With early stopping, held-out samples choose it: this value or
+            10, 100 or 1000 times as much. Sample weights below 1 on average count as 1 on average there.
         early_stopping: Whether held-out samples choose the epoch, by their loss, or the `weight_decay` of a linear
             model. Without them all epochs are run. The loss is the current training loss: under a barrier that tightens
             fast (`growth` of 1.05 or more) it rises by itself, and an early epoch is kept. To train longer, set
@@ -171,7 +172,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
     def __init__(
         self,
-        method: str | MethodRecord = "smooth-slopes",
+        method: str | MethodRecord = "peak",
         *,
         variant: Variant = "corrected",
         method_settings: Mapping[str, object] | None = None,
@@ -183,7 +184,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         epochs: int | None = None,
         batch_size: int | None = None,
         lr: float | None = None,
-        weight_decay: float = 0.1,
+        weight_decay: float | None = None,
         early_stopping: bool = True,
         patience: int | None = None,
         validation_fraction: float = 0.2,
@@ -237,7 +238,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         declared = declared_classes(self.order, y)
         rows, labels = read_rows(self, X, y)
         check_labels(labels, declared)
-        self.classes_ = found_classes(labels) if declared is None else declared
+        self.classes_ = occurring_classes(labels) if declared is None else declared
         self._costs()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         samples, class_weights = self._samples(rows, labels, sample_weight, groups), self._class_weights(labels)
@@ -250,7 +251,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             verbose=bool(self.verbose),
         )
         self.loss_curve_, self.validation_curve_ = curves.train, curves.valid
-        self.weight_decay_ = self.weight_decay if curves.weight_decay is None else curves.weight_decay
+        self.weight_decay_ = self._model.recipe.weight_decay if curves.weight_decay is None else curves.weight_decay
         self.n_iter_ = len(curves.train)
         self._warn_if_not_converged(curves)
         self.temperature_ = self._best_temperature(choosing)
@@ -294,15 +295,15 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
                 raise InputError(
                     "`classes` must be given in the first call of partial_fit: all labels that will occur."
                 )
-            self.classes_ = found_classes(np.asarray(classes)) if declared is None else declared
+            self.classes_ = occurring_classes(np.asarray(classes)) if declared is None else declared
         elif classes is not None and set(np.asarray(classes).tolist()) != set(self.classes_.tolist()):
             raise InputError(f"`classes` must be those of the first call, {self.classes_.tolist()}, got {classes}.")
         train = _to_train(self._samples(rows, labels, sample_weight, None), self._class_weights(labels))
         if first:
             self._model = self._new_model(rows.dtype, check_random_state(self.random_state).randint(2**31 - 1), None)
             self.loss_curve_, self.validation_curve_ = [], []
-        self.weight_decay_ = self.weight_decay
         self.loss_curve_.append(self._model.go_on(train, self._recipe(None), epoch=len(self.loss_curve_)))
+        self.weight_decay_ = self._model.recipe.weight_decay
         self.n_iter_ = len(self.loss_curve_)
         self.temperature_, self._unseen = 1.0, None  # those of an earlier fit are no longer valid
         return self
@@ -413,8 +414,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             case Mapping() as given:
                 return weights_of_classes(given, self.classes_)
             case name:
-                found = dict(zip(labels.tolist(), compute_sample_weight(name, labels), strict=True))
-                return np.array([found.get(label, 1.0) for label in self.classes_.tolist()])
+                weight_of = dict(zip(labels.tolist(), compute_sample_weight(name, labels), strict=True))
+                return np.array([weight_of.get(label, 1.0) for label in self.classes_.tolist()])
 
     def _parts(
         self, samples: LabelledRows, class_weights: Floats | None, seed: int
@@ -482,15 +483,15 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
     def _recipe(self, num_rows: int | None) -> Recipe:
         """Returns the recipe for a number of rows; None if more rows will follow."""
-        auto = 10 if (num_rows or 0) >= MANY_ROWS else 20
-        recipe = replace(
-            TABLE,
-            epochs=TABLE.epochs if self.epochs is None else self.epochs,
-            batch_size=rows_per_step(num_rows or 1) if self.batch_size is None else self.batch_size,
-            lr=LR if self.lr is None else self.lr,
-            weight_decay=self.weight_decay,
-            patience=auto if self.patience is None else self.patience,
+        default = table_recipe(num_rows or 1)
+        default = replace(
+            default,
+            patience=10 if (num_rows or 0) >= MANY_ROWS else 20,
+            weight_decay=LINEAR_DECAY if self._is_linear() else default.weight_decay,
         )
+        names = ("epochs", "batch_size", "lr", "weight_decay", "patience")
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        recipe = replace(default, **given)
         if self.lr is None and self._is_linear():
             steps = math.inf if num_rows is None else recipe.epochs * math.ceil(num_rows / recipe.batch_size)
             recipe = replace(recipe, lr=rate_of_linear(steps))

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from onepeak._core.values import check_number
 from onepeak._core.wording import counted, listed
+from onepeak.data.order import declared_order
 from onepeak.errors import InputError
 
 Classes: TypeAlias = npt.NDArray[Any]
@@ -35,14 +36,7 @@ class LabelGapWarning(UserWarning):
 
 
 def check_labels(y: Classes, declared: Classes | None) -> None:
-    """Raises if the labels are measurements rather than classes.
-
-    Numbers with fractions, such as half stars, can only be told from measurements by a declared order.
-
-    Args:
-        y: Labels, one per sample.
-        declared: The classes in the order that the user has declared; None without one.
-    """
+    """Raises if the labels are measurements: half stars can only be told from them by a declared order."""
     if declared is not None and np.issubdtype(y.dtype, np.floating):
         return  # `positions_of` names those that the order does not have
     try:
@@ -55,31 +49,16 @@ def check_labels(y: Classes, declared: Classes | None) -> None:
 
 
 def declared_classes(order: object, y: object) -> Classes | None:
-    """Returns the classes in the order that the user has declared, by `order` or by an ordered pandas categorical.
-
-    Args:
-        order: Labels, lowest first, or None.
-        y: The target as the user gave it.
-
-    Example:
-        >>> declared_classes(["low", "middle", "high"], y=None)
-        array(['low', 'middle', 'high'], dtype='<U6')
-    """
+    """Returns the classes in the order that the user has declared, by `order` or by an ordered pandas categorical."""
     if order is None:
         dtype = getattr(y, "dtype", None)
         if getattr(dtype, "ordered", False) is not True:
             return None
         return _at_least_two(np.asarray(dtype.categories))  # type: ignore[union-attr]
-    if isinstance(order, str | set | frozenset) or not isinstance(order, Sequence | np.ndarray):
+    if isinstance(order, str) or not isinstance(order, Sequence | np.ndarray) or np.ndim(order) != 1:
         raise InputError(f"`order` must be a sequence of labels, lowest first, got {order!r}.")
-    classes = np.asarray(order)
-    labels = classes.tolist()
-    if classes.ndim != 1 or len(labels) < 2:
-        raise InputError(f"`order` must be a sequence of at least 2 labels, lowest first, got {order!r}.")
-    twice = [label for label in dict.fromkeys(labels) if labels.count(label) > 1]
-    if twice:
-        raise InputError(f"`order` must name each class once, got {listed(map(repr, twice))} more than once.")
-    return classes
+    declared_order(list(map(str, order)))  # refuses fewer than two classes, and a class named twice
+    return np.asarray(order)
 
 
 def _at_least_two(classes: Classes) -> Classes:
@@ -91,18 +70,11 @@ def _at_least_two(classes: Classes) -> Classes:
     return classes
 
 
-def found_classes(y: Classes) -> Classes:
+def occurring_classes(y: Classes) -> Classes:
     """Returns the labels that occur, in order: numbers, and integers in text, are in numerical order.
 
     Other text is sorted, as scikit-learn's contract requires. With more than two classes that order may be wrong, so
     there is an `UnknownOrderWarning`.
-
-    Args:
-        y: Labels, one per sample.
-
-    Example:
-        >>> found_classes(np.array(["10", "9", "10", "2"]))
-        array(['2', '9', '10'], dtype='<U2')
     """
     classes = _at_least_two(np.unique(y))
     labels = classes.tolist()
@@ -138,25 +110,16 @@ def _warn_of_gaps(labels: list[Any]) -> None:
 
 
 def positions_of(y: Classes, classes: Classes) -> Positions:
-    """Returns the position of every label in the order of the classes.
-
-    Args:
-        y: Labels, one per sample.
-        classes: All possible labels, lowest first.
-
-    Example:
-        >>> positions_of(np.array(["high", "low"]), np.array(["low", "middle", "high"]))
-        array([2, 0])
-    """
-    place = {label: position for position, label in enumerate(classes.tolist())}
+    """Returns the position of every label in the order of the classes."""
+    position_of = {label: position for position, label in enumerate(classes.tolist())}
     found, inverse = np.unique(y, return_inverse=True)
-    unknown = [label for label in found.tolist() if label not in place]
+    unknown = [label for label in found.tolist() if label not in position_of]
     if unknown:
         raise InputError(
-            f"`y` must have only labels of the order {listed(map(repr, place))}, got {listed(map(repr, unknown))}"
+            f"`y` must have only labels of the order {listed(map(repr, position_of))}, got {listed(map(repr, unknown))}"
             + (_ENCODED if _are_codes(found, classes) else _UNKNOWN)
         )
-    return np.array([place[label] for label in found.tolist()], dtype=np.int64)[inverse]
+    return np.array([position_of[label] for label in found.tolist()], dtype=np.int64)[inverse]
 
 
 def _are_codes(found: Classes, classes: Classes) -> bool:
@@ -168,16 +131,7 @@ def _are_codes(found: Classes, classes: Classes) -> bool:
 
 
 def weights_of_classes(given: Mapping[Any, float], classes: Classes) -> npt.NDArray[np.float64]:
-    """Returns the weight of every class, in their order; 1 by default.
-
-    Args:
-        given: Weights of some or all labels, not negative.
-        classes: All possible labels, lowest first.
-
-    Example:
-        >>> weights_of_classes({"high": 3}, np.array(["low", "middle", "high"]))
-        array([1., 1., 3.])
-    """
+    """Returns the weight of every class, in their order; 1 by default."""
     known = classes.tolist()
     unknown = [label for label in given if label not in known]
     if unknown and not set(known) <= set(given):  # if all are given, this fold may lack a rare class

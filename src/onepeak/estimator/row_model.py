@@ -12,10 +12,9 @@ import torch
 from sklearn.preprocessing import StandardScaler
 from torch import Tensor, nn
 
-from onepeak._core.imports import require
 from onepeak._core.tensors import Labels, LogProbs
 from onepeak.errors import InputError
-from onepeak.estimator.fitting import (
+from onepeak.estimator.fit import (
     Curves,
     DeviceRows,
     fit_full_batch,
@@ -70,19 +69,15 @@ class NetworkPlan:
                     raise InputError(f"`{name}` does nothing with your own `network`, got {value!r}: leave it out.")
 
     def build(self, *, seed: int | None) -> Network:
-        """Builds the untrained network, in float32 on the CPU.
-
-        Args:
-            seed: Seed of the initial weights; the user's own module keeps its weights.
-        """
-        made = method(self.method, num_classes=self.num_classes, variant=self.variant, **self.method_settings)
+        """Builds the untrained network, in float32 on the CPU; the user's own module keeps its weights."""
+        built = method(self.method, num_classes=self.num_classes, variant=self.variant, **self.method_settings)
         if self.backbone is None:
             settings = NetworkSettings(
                 backbone="mlp", num_features=self.num_features, hidden=tuple(self.hidden), dropout=self.dropout
             )
-            return build_network(made, settings, seed=seed)
+            return build_network(built, settings, seed=seed)
         example = torch.zeros(2, self.num_features)
-        return network_around(made, self._own_backbone(seed), example=example, seed=seed)
+        return network_around(built, self._own_backbone(seed), example=example, seed=seed)
 
     def _own_backbone(self, seed: int | None) -> nn.Module:
         if isinstance(self.backbone, nn.Module):
@@ -109,16 +104,7 @@ ROWS_A_BATCH = 4096
 class RowModel:
     """From rows of numbers to a method's predictions.
 
-    A pickle holds the weights as safetensors bytes and the rest as plain values; after unpickling, the network is on
-    the CPU.
-
-    Args:
-        plan: What the network is made of.
-        recipe: How it is trained.
-        standardize: Whether to scale columns to mean 0 and standard deviation 1.
-        dtype: Precision of the computation.
-        device: Device of the computation.
-        seed: Seed of everything random.
+    A pickle holds the weights as arrays and the rest as plain values; after unpickling, the network is on the CPU.
     """
 
     def __init__(
@@ -142,14 +128,9 @@ class RowModel:
     def fit(
         self, train: LabelledRows, valid: LabelledRows | None, *, full_batch: bool = False, verbose: bool = False
     ) -> Curves:
-        """Trains the network.
+        """Trains the network: a linear one with `full_batch` to its optimum if the method allows it, else by steps.
 
-        Args:
-            train: Training samples.
-            valid: Samples that choose the epoch, see `fit_network`, or the penalty, see `fit_full_batch`.
-            full_batch: Whether to minimise the loss of all samples if the method allows it, see `fit_full_batch`. The
-                network must be linear.
-            verbose: Whether to show a progress bar.
+        Validation samples choose the penalty of the former and the epoch of the latter.
         """
         self._learn_scale(train)
         table, decay = self._table(train), self.recipe.weight_decay
@@ -162,12 +143,8 @@ class RowModel:
     def go_on(self, train: LabelledRows, recipe: Recipe, *, epoch: int) -> float:
         """Trains one more pass over some samples, which also update the scaler; returns their mean loss.
 
-        If it fails, nothing changes.
-
-        Args:
-            train: Training samples.
-            recipe: The recipe; learning rate, weight decay and batch size may differ from earlier passes.
-            epoch: Number of earlier passes.
+        If it fails, nothing changes. Learning rate, weight decay and batch size may differ from the `epoch` passes
+        before.
         """
         with unchanged_by_failure(self):
             # Trains copies: an interrupted pass or a diverging step would otherwise stay in the weights.
@@ -218,74 +195,35 @@ class RowModel:
         return next(self.network.parameters()).device
 
     def __getstate__(self) -> dict[str, Any]:
-        state = self.__dict__.copy()
-        del state["network"]
-        state["optimizer"] = self.optimizer is not None
-        return state | {"weights": to_bytes(self.network, self.optimizer), "dtype": str(self.dtype).split(".")[-1]}
+        state = self.__dict__ | {"dtype": str(self.dtype).split(".")[-1]}
+        state["network"] = _arrays(self.network.state_dict())
+        if self.optimizer is not None:
+            of_parameters = self.optimizer.state_dict()["state"]
+            state["optimizer"] = {index: _arrays(values) for index, values in of_parameters.items()}
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        weights, has_optimizer = state.pop("weights"), state.pop("optimizer")
         self.__dict__.update(state)
         self.dtype = getattr(torch, state["dtype"])
         self.network = self.plan.build(seed=0).to(self.dtype).eval()
-        self.optimizer = make_optimizer(self.network, self.recipe) if has_optimizer else None
-        from_bytes(weights, self.network, self.optimizer)
+        self.network.load_state_dict(_tensors(state["network"]))
+        if state["optimizer"] is not None:
+            self.optimizer = make_optimizer(self.network, self.recipe)
+            of_parameters = {index: _tensors(values) for index, values in state["optimizer"].items()}
+            self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": of_parameters})
 
 
-_NETWORK = "network."
-_OPTIMIZER = "optimizer."
+def _arrays(tensors: Mapping[str, Tensor]) -> dict[str, npt.NDArray[Any]]:
+    return {name: tensor.detach().cpu().numpy() for name, tensor in tensors.items()}
 
 
-def to_bytes(network: nn.Module, optimizer: torch.optim.Optimizer | None) -> bytes:
-    """Returns the weights and, if there is an optimiser, its state."""
-    safetensors = require("safetensors.torch", extra="sklearn", purpose="Pickling an estimator")
-    tensors = {_NETWORK + name: tensor for name, tensor in network.state_dict().items()}
-    if optimizer is not None:
-        for index, values in optimizer.state_dict()["state"].items():
-            tensors |= {f"{_OPTIMIZER}{index}.{name}": value for name, value in values.items()}
-    # Cloned, because safetensors rejects tensors that share memory, as those of tied layers do.
-    content: bytes = safetensors.save({name: tensor.cpu().contiguous().clone() for name, tensor in tensors.items()})
-    return content
-
-
-def from_bytes(content: bytes, network: nn.Module, optimizer: torch.optim.Optimizer | None) -> None:
-    """Restores the output of `to_bytes`, in its precision.
-
-    Args:
-        content: Output of `to_bytes`.
-        network: A network with the same layers.
-        optimizer: An optimiser of the network's parameters; None if there was none.
-    """
-    safetensors = require("safetensors.torch", extra="sklearn", purpose="Unpickling an estimator")
-    tensors: dict[str, Tensor] = safetensors.load(content)
-    weights = {name.removeprefix(_NETWORK): value for name, value in tensors.items() if name.startswith(_NETWORK)}
-    network.load_state_dict(weights)
-    if optimizer is None:
-        return
-    state: dict[int, dict[str, Tensor]] = {}
-    for key, value in tensors.items():
-        if key.startswith(_OPTIMIZER):
-            index, _, name = key.removeprefix(_OPTIMIZER).partition(".")
-            state.setdefault(int(index), {})[name] = value
-    in_order = dict(sorted(state.items()))  # safetensors changes the order, differently in every process
-    optimizer.load_state_dict(optimizer.state_dict() | {"state": in_order})
+def _tensors(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, Tensor]:
+    return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
 
 @contextmanager
 def unchanged_by_failure(thing: object) -> Iterator[None]:
-    """Restores the attributes of an object if the code inside fails.
-
-    Example:
-        >>> from types import SimpleNamespace
-        >>> thing = SimpleNamespace(fitted=True)
-        >>> with unchanged_by_failure(thing):
-        ...     thing.fitted, thing.half = False, "done"
-        ...     raise ValueError("no more")
-        Traceback (most recent call last):
-        ValueError: no more
-        >>> thing
-        namespace(fitted=True)
-    """
+    """Restores the attributes of an object if the code inside fails."""
     before = dict(vars(thing))
     try:
         yield

@@ -2,7 +2,6 @@
 # ruff: noqa: N803 - `X` is scikit-learn's name for the rows
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -32,11 +31,7 @@ _LONGEST = 40
 
 
 def read_rows(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool = True) -> Any:
-    """Returns what scikit-learn's `validate_data` returns: the rows, and the labels if there are any.
-
-    Raises:
-        InputError: Some columns are not finite numbers; the message names all of them.
-    """
+    """Returns what `validate_data` returns; an error about values that are no finite numbers names all columns."""
     try:
         return validate_data(estimator, X, y, dtype=(np.float64, np.float32), reset=reset)
     except (ValueError, TypeError) as error:
@@ -54,60 +49,43 @@ def read_rows(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool =
 
 def _faults(X: Any) -> Iterator[str]:
     """Yields a sentence about each kind of value that is no finite number, with its columns."""
-    found: dict[str, list[tuple[str, str]]] = {kind: [] for kind in _FIXES}
-    for name, values in _columns(X):
-        for kind, count in _kinds(values).items():
-            example = f", such as {_example(values)}" if kind == "text" else ""
-            found[kind].append((name, f"{name} ({counted(count, 'row')}{example})"))
-    for kind, places in found.items():
-        if places:
-            columns = f"column{'s' * (len(places) > 1)} {listed(shown for _, shown in places)}"
-            names = ", ".join(name for name, _ in places[:10]) + ", ..." * (len(places) > 10)
-            yield f"{kind} in {columns}: {_FIXES[kind].format(columns=f'[{names}]')}"
-
-
-def _example(values: npt.NDArray[Any]) -> str:
-    """Returns the first text of a column, in quotes; only its beginning if it is long."""
-    text = str(next(value for value in values if _kind(value) == "text"))
-    return repr(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...")
-
-
-def _columns(X: Any) -> Iterator[tuple[str, npt.NDArray[Any]]]:
-    """Yields name and values of every column; nothing if there are no columns."""
-    if hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2:  # a DataFrame; names may occur twice
-        for place, name in enumerate(X.columns):
-            yield repr(name), np.asarray(X.iloc[:, place])
+    table = X if hasattr(X, "iloc") or isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
+    if getattr(table, "ndim", 0) != 2:
         return
-    table = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
-    if table.ndim == 2:
-        yield from ((str(place), column) for place, column in enumerate(table.T))
-
-
-def _kinds(values: npt.NDArray[Any]) -> Counter[str]:
-    """Counts the values that are no finite numbers, by kind."""
-    match values.dtype.kind:
-        case "f":
-            counts = Counter({"NaN": int(np.isnan(values).sum()), "infinity": int(np.isinf(values).sum())})
-        case "M" | "m":
-            counts = Counter({"dates": len(values)})
-        case "O" | "U" | "S" | "T":
-            counts = Counter(kind for value in values if (kind := _kind(value)))
-        case _:
-            counts = Counter()
-    return +counts
+    columns: dict[str, list[tuple[str, str]]] = {kind: [] for kind in _FIXES}
+    frame = require("pandas", extra="sklearn", purpose="The rows of an estimator").DataFrame(table)
+    for index, column in enumerate(frame.columns):  # names may occur twice
+        values, name = frame.iloc[:, index], repr(column)
+        if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iubf":
+            values = values[~np.isfinite(values)]  # the others need no look at every value
+        kinds = values.astype(object).map(_kind)
+        for kind, count in kinds.value_counts().items():
+            example = f", such as {_example(values[kinds == kind].iloc[0])}" if kind == "text" else ""
+            columns[kind].append((name, f"{name} ({counted(count, 'row')}{example})"))
+    for kind, faults in columns.items():
+        if faults:
+            shown = f"column{'s' * (len(faults) > 1)} {listed(sentence for _, sentence in faults)}"
+            names = ", ".join(name for name, _ in faults[:10]) + ", ..." * (len(faults) > 10)
+            yield f"{kind} in {shown}: {_FIXES[kind].format(columns=f'[{names}]')}"
 
 
 def _kind(value: Any) -> str | None:
     """Returns what a value is if it is no finite number; None for finite numbers and for what is unknown."""
+    if value is None or repr(value) in ("<NA>", "NaT"):
+        return "NaN"
+    if hasattr(value, "isoformat") or isinstance(value, np.datetime64 | np.timedelta64):
+        return "dates"
     try:
         number = float(value)
     except (TypeError, ValueError):
-        if isinstance(value, str | bytes):
-            return "text"
-        if value is None or repr(value) in ("<NA>", "NaT"):
-            return "NaN"
-        return "dates" if hasattr(value, "isoformat") else None
+        return "text" if isinstance(value, str | bytes) else None
     return None if math.isfinite(number) else "NaN" if math.isnan(number) else "infinity"
+
+
+def _example(text: Any) -> str:
+    """Returns a text in quotes; only its beginning if it is long."""
+    text = str(text)
+    return repr(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -122,11 +100,11 @@ class LabelledRows:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def take(self, places: npt.NDArray[np.int64]) -> "LabelledRows":
+    def take(self, indices: npt.NDArray[np.int64]) -> "LabelledRows":
         """Returns some of the samples."""
-        groups = None if self.groups is None else self.groups[places]
+        groups = None if self.groups is None else self.groups[indices]
         return LabelledRows(
-            rows=self.rows[places], labels=self.labels[places], weights=self.weights[places], groups=groups
+            rows=self.rows[indices], labels=self.labels[indices], weights=self.weights[indices], groups=groups
         )
 
 
@@ -149,7 +127,7 @@ def _with_groups_by_content(samples: LabelledRows, groups: npt.NDArray[np.int64]
     content: dict[int, list[int]] = {}
     for group, rank in zip(groups.tolist(), ranks.tolist(), strict=True):
         content.setdefault(group, []).append(rank)
-    number = {group: place for place, group in enumerate(sorted(content, key=content.__getitem__))}
+    number = {group: rank for rank, group in enumerate(sorted(content, key=content.__getitem__))}
     numbers = np.array([number[group] for group in groups.tolist()], dtype=np.int64)
     return replace(samples, groups=numbers).take(np.lexsort((numbers, ranks)))
 
@@ -162,12 +140,7 @@ def _same_as_before(samples: LabelledRows) -> npt.NDArray[np.bool_]:
 
 
 def weighed(samples: LabelledRows, class_weights: npt.NDArray[np.float64] | None) -> LabelledRows:
-    """Returns the samples with class weights applied, without samples of weight zero.
-
-    Args:
-        samples: Some samples.
-        class_weights: A weight for each class, or None for equal weights.
-    """
+    """Returns the samples with class weights applied, without samples of weight zero."""
     if class_weights is None:
         return samples
     weights = samples.weights * class_weights[samples.labels]
@@ -179,11 +152,6 @@ def merged(samples: LabelledRows) -> LabelledRows:
 
     Groups are dropped. A sample of weight 3 and three samples of weight 1 then give the same bits, and a table with few
     distinct rows trains faster.
-
-    Example:
-        >>> rows, labels = np.array([[1.0], [1.0], [2.0]]), np.array([0, 0, 1])
-        >>> merged(LabelledRows(rows=rows, labels=labels, weights=np.ones(3))).weights
-        array([2., 1.])
     """
     first = np.flatnonzero(np.concatenate([[True], ~_same_as_before(samples)]))
     weights = np.add.reduceat(samples.weights, first)
@@ -193,24 +161,11 @@ def merged(samples: LabelledRows) -> LabelledRows:
 def hold_out(
     samples: LabelledRows, share: float, *, seed: int, fewest_groups: int = 1
 ) -> tuple[LabelledRows, LabelledRows]:
-    """Splits samples into training samples and a random share, drawn from every class in proportion.
+    """Splits sorted samples into training samples and a random share, drawn from every class in proportion.
 
-    Every sample has the same chance of being held out, even in small classes.
-
-    If samples have groups, whole groups are drawn at random until the share is reached, regardless of classes. Groups
-    that alone exceed the share come last, smallest first. At least one group is not held out.
-
-    Args:
-        samples: All samples, sorted.
-        share: Share to hold out, from 0 to below 1; rounded to whole samples.
-        seed: Seed of the draw.
-        fewest_groups: Fewest groups to hold out, if any are.
-
-    Example:
-        >>> rows, labels = np.arange(10.0)[:, None], np.repeat([0, 1], 5)
-        >>> train, held_out = hold_out(LabelledRows(rows=rows, labels=labels, weights=np.ones(10)), 0.4, seed=0)
-        >>> held_out.labels
-        array([0, 0, 1, 1])
+    Every sample has the same chance of being held out, even in small classes. If samples have groups, whole groups are
+    drawn at random until the share is reached, at least `fewest_groups`, regardless of classes. Groups that alone
+    exceed the share come last, smallest first. At least one group is not held out.
     """
     chance = np.random.default_rng(seed)
     count = round(share * len(samples))
@@ -247,18 +202,16 @@ def _whole_groups(
 
 
 def numbers_of_groups(groups: object, num_rows: int) -> npt.NDArray[np.int64]:
-    """Returns a group number for every row, from 0 in the order of first appearance.
-
-    Args:
-        groups: A hashable label for each row.
-        num_rows: Number of rows.
-
-    Example:
-        >>> numbers_of_groups(["p7", "p2", ("p", 7), "p7"], 4)
-        array([0, 1, 2, 0])
-    """
+    """Returns a group number for every row, from 0 in the order of first appearance."""
     pandas = require("pandas", extra="sklearn", purpose="A fit with groups")
-    labels = _one_a_row(groups, num_rows)
+    if not hasattr(groups, "__array__") and (isinstance(groups, str) or not isinstance(groups, Sequence)):
+        raise InputError(f"`groups` must be a sequence or an array with a label for each row, got {groups!r}.")
+    given: Any = np.asarray(groups) if hasattr(groups, "__array__") else groups  # tuples would become columns
+    shape = given.shape if isinstance(given, np.ndarray) else (len(given),)
+    if shape != (num_rows,):
+        raise InputError(f"`groups` must have one label for each of the {num_rows:,} rows, got shape {shape}.")
+    labels = np.empty(num_rows, dtype=object)
+    labels[:] = list(given)
     try:
         numbers, _ = pandas.factorize(labels)
     except TypeError as error:
@@ -270,18 +223,3 @@ def numbers_of_groups(groups: object, num_rows: int) -> npt.NDArray[np.int64]:
             f"{listed(missing.tolist())}: give each row that belongs to no group a group of its own."
         )
     return np.asarray(numbers, dtype=np.int64)
-
-
-def _one_a_row(groups: object, num_rows: int) -> npt.NDArray[np.object_]:
-    if hasattr(groups, "__array__"):
-        given: Any = np.asarray(groups)
-        shape = given.shape
-    elif isinstance(groups, Sequence) and not isinstance(groups, str):
-        given, shape = groups, (len(groups),)  # not an array: tuple labels would become columns
-    else:
-        raise InputError(f"`groups` must be a sequence or an array with a label for each row, got {groups!r}.")
-    if shape != (num_rows,):
-        raise InputError(f"`groups` must have one label for each of the {num_rows:,} rows, got shape {shape}.")
-    labels = np.empty(num_rows, dtype=object)
-    labels[:] = list(given)
-    return labels

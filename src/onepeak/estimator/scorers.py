@@ -35,11 +35,7 @@ def neg_mae(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
 def qwk(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
     """Cohen's kappa of predictions and labels with quadratic weights: at most 1, higher is better.
 
-    Args:
-        estimator: As for `neg_mae`.
-        X: Rows.
-        y: The true labels.
-        sample_weight: A weight for each row, not negative.
+    The arguments are those of `neg_mae`.
     """
     truth, weights = _positions(estimator, y), _weights(sample_weight)
     return functional.quadratic_weighted_kappa(
@@ -50,11 +46,7 @@ def qwk(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
 def neg_rps(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
     """Negative mean ranked probability score of the posterior: at most 0, higher is better.
 
-    Args:
-        estimator: As for `neg_mae`; the columns of its `predict_proba` must be its `classes_`.
-        X: Rows.
-        y: The true labels.
-        sample_weight: A weight for each row, not negative.
+    The arguments are those of `neg_mae`. The columns of the estimator's `predict_proba` must be its `classes_`.
     """
     truth = _positions(estimator, y)
     probs = torch.as_tensor(np.asarray(estimator.predict_proba(X), dtype=np.float64))

@@ -23,7 +23,7 @@ from onepeak.experiment.prepared import PreparedExperiment
 from onepeak.experiment.run_files import CONFIG, RECORD, read_json, read_message
 from onepeak.networks.own_backbone import source_digest
 from onepeak.training.out_folder import ERROR, RESULT, RUNS, check_out, make_out, refuse_others
-from onepeak.training.recipe_file import BASE
+from onepeak.training.presets import BASE
 from onepeak.training.run import versions
 
 _LOCK = ".lock"

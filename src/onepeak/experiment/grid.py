@@ -1,12 +1,12 @@
 """The runs of an experiment: every method on every split and fold, with their work."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from onepeak.data.splits import Split
 from onepeak.experiment.plan import MethodEntry
+from onepeak.training.feed import batch_slices
 from onepeak.training.out_folder import RUNS
 from onepeak.training.recipe import Recipe
 
@@ -65,13 +65,10 @@ def work_of(split: Split, recipe: Recipe) -> Work:
         Work(epochs=10, steps=20, trained=80, evaluated=37)
     """
     sizes = split.sizes
-    rest = sizes["train"] % recipe.batch_size
-    # As in the training loop, a last batch of one sample is dropped.
-    left_out = rest if 0 < rest < min(2, recipe.batch_size) and sizes["train"] > recipe.batch_size else 0
-    trained = sizes["train"] - left_out
+    batches = batch_slices(sizes["train"], recipe.batch_size)
     return Work(
         epochs=recipe.epochs,
-        steps=recipe.epochs * math.ceil(trained / recipe.batch_size),
-        trained=recipe.epochs * trained,
+        steps=recipe.epochs * len(batches),
+        trained=recipe.epochs * (batches[-1].stop if batches else 0),
         evaluated=recipe.epochs * sizes["valid"] + sizes["valid"] + sizes["test"],
     )

@@ -19,9 +19,8 @@ from onepeak.methods.method import Variant
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.devices import Precision
 from onepeak.training.prepare import NETWORK_NAMES
-from onepeak.training.presets import PAPER, PRESETS
-from onepeak.training.recipe import Recipe
-from onepeak.training.recipe_file import BASE, NOT_A_SETTING, changed, replaced
+from onepeak.training.presets import BASE, PAPER, PRESETS
+from onepeak.training.recipe import NOT_A_SETTING, Recipe, changed, replaced
 
 PAPER_METHODS = ("ce", "ren", "ld", "mv", "po", "pn", "elb")
 """The rows of the tables in Belharbi et al. 2019."""

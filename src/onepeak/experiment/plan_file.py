@@ -18,7 +18,7 @@ from onepeak.experiment.plan import (
     recipe_problems,
 )
 from onepeak.experiment.run_files import RECORD
-from onepeak.training.recipe_file import replaced, setting_names
+from onepeak.training.recipe import replaced, setting_names
 
 
 def read_plan(path: Path) -> Experiment:

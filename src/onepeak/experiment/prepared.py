@@ -13,13 +13,11 @@ from onepeak.errors import InputError, together
 from onepeak.experiment.plan import Experiment, MethodEntry, RecipeSource
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings
-from onepeak.training.class_weights import class_weights
 from onepeak.training.pack import draws_at_random
 from onepeak.training.prepare import Prepared, prepare, try_network
-from onepeak.training.recipe import Recipe
-from onepeak.training.recipe_file import changed, recipe_for, replaced, without_effect
-from onepeak.training.run import make_network
-from onepeak.training.run_settings import RunSettings
+from onepeak.training.presets import recipe_for
+from onepeak.training.recipe import Recipe, changed, class_weights, replaced, without_effect
+from onepeak.training.run import RunSettings, make_network
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -11,7 +11,7 @@ from onepeak.data.splits.catalog import PROTOCOLS
 from onepeak.experiment.plan import PAPER_METHODS
 from onepeak.methods.catalog import METHODS
 from onepeak.training.presets import PAPER_BY_SET
-from onepeak.training.run_settings import published_selection
+from onepeak.training.run import published_selection
 
 PublishedMetric: TypeAlias = Literal["mae", "soi_predicted"]
 Figures: TypeAlias = tuple[float, float, float, float]
@@ -94,7 +94,7 @@ _SETTINGS: dict[tuple[str, str], dict[str, float]] = {("afad-full", "elb"): {"t"
 
 _FEWEST_EPOCHS: dict[tuple[str, str], int] = {("fgnet", ""): 200, ("afad-full", "pn"): 80, ("afad-full", "elb"): 80}
 """Where fewer epochs than in the schedule are enough: on FG-NET, validation hardly ever selects one after 200 (see
-results/fgnet), and the paper trains two methods on AFAD-Full for 80."""
+results/paper), and the paper trains two methods on AFAD-Full for 80."""
 
 _MAY_DIFFER = ("epochs", "select", "nesterov", "evaluation_batch_size")
 """Recipe settings that are checked separately, differ between the paper's text and its code, or change no result."""
@@ -170,7 +170,9 @@ def computed_as_printed(
     usual = {name: parameters[name].default for name in record.settings}
     same_settings = {**usual, **settings} == {**usual, **_SETTINGS.get((dataset, method), {})}
     same_formulas = variant == "as_published" or record.as_published == "same"
-    same_splits = protocol is None or (protocol in PROTOCOLS and dataset in PROTOCOLS[protocol].datasets)
+    same_splits = protocol is None or any(
+        each.name == protocol and dataset in each.datasets and each.readings for each in PROTOCOLS
+    )
     same_network = {**NETWORK, **(network or {})} == NETWORK and bool(weights)
     return (
         same_settings

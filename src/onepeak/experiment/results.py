@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from onepeak._core.formats import numbers
 from onepeak._core.imports import Frame, require
-from onepeak.data.datasets.catalog import DATASETS
+from onepeak.data.datasets import DATASETS
 from onepeak.data.splits.split import Part
 from onepeak.errors import InputError
 from onepeak.experiment.published import FULL_PRECISION, UNKNOWN_WEIGHTS

@@ -1,1 +1,1 @@
-"""The formulas of `constraints` and `methods`, fused into one pass over memory. Only these two layers import them."""
+"""The formulas of `constraints`, fused into one pass over memory. Only that layer imports them."""

@@ -5,15 +5,14 @@ twice, by one program per row or, if there are few rows, by several.
 """
 
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
 
 import torch
 from torch import Tensor
+from torch.autograd.function import FunctionCtx
 from torch.nn import functional as F
 
 from onepeak.kernels import launch
 from onepeak.kernels.analytic import PlainCost
-from onepeak.kernels.launch import PassTerms, empty_gradient, empty_losses, mean_loss, total
 
 COLUMNS, WARPS = 1024, 8
 """Scores of a long row that one program processes at a time, and its number of warps."""
@@ -21,9 +20,12 @@ COLUMNS, WARPS = 1024, 8
 SHORTEST_PART = 8192
 """The minimum number of scores in a part of a row."""
 
+LARGE = 1 << 22
+"""From this many scores on, backward scales the gradient in place instead of into a copy."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class FusedTerms(PassTerms):
+class FusedTerms:
     """A gap cost that the kernels implement: the extended log-barrier (eq. 7) or the quadratic penalty (eq. 3)."""
 
     t: Tensor | None = None
@@ -32,16 +34,19 @@ class FusedTerms(PassTerms):
     slack: float = 0.0
 
     def frozen(self) -> "FusedTerms":
-        """A copy that later changes of t do not affect."""
+        """A copy that later changes of t do not affect: `tighten` may change it before a second backward pass."""
         return self if self.t is None else replace(self, t=self.t.clone())
 
     def loss_and_gradient(self, scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-        """The mean of cross-entropy plus order cost, and its gradient."""
+        """The mean of cross-entropy plus order cost, and its gradient in the dtype of the scores.
+
+        For float16, whose range is too small, the gradient is float32.
+        """
         from onepeak.kernels import device
 
         batch, classes = scores.shape
         share = 1 / max(1, batch)
-        gradient = empty_gradient(scores)
+        gradient = torch.empty_like(scores, dtype=torch.float32 if scores.dtype == torch.float16 else scores.dtype)
         kind = (device.PENALTY if self.t is None else device.BARRIER).value
         # The penalty does not use t, but the kernel needs some pointer. The t of a loss left on the CPU is moved.
         t = labels if self.t is None else self.t.to(scores.device)
@@ -49,13 +54,13 @@ class FusedTerms(PassTerms):
             if classes <= launch.LONGEST_ROW:
                 rows, columns = launch.tile(batch, classes)
                 programs = launch.ceil(batch, rows)
-                losses = empty_losses(programs, scores.device)
+                losses = _empty_losses(programs, scores.device)
                 device.whole_rows[(programs,)](
                     scores, labels, t, losses, gradient, batch, classes, share, self.weight, self.slack,
                     KIND=kind, ROWS=rows, COLUMNS=columns, num_warps=launch.warps(rows * columns),
                 )  # fmt: skip
             elif 2 * batch > launch.PROGRAMS:
-                losses = empty_losses(batch, scores.device)
+                losses = _empty_losses(batch, scores.device)
                 device.long_rows[(batch,)](
                     scores, labels, t, losses, gradient, classes, share, self.weight, self.slack,
                     KIND=kind, COLUMNS=COLUMNS, num_warps=WARPS,
@@ -63,7 +68,7 @@ class FusedTerms(PassTerms):
             else:
                 part, count = launch.parts(batch, classes, COLUMNS, shortest=SHORTEST_PART)
                 parts = torch.empty(batch, count, 3, dtype=torch.float32, device=scores.device)
-                losses = empty_losses(batch, scores.device)
+                losses = _empty_losses(batch, scores.device)
                 device.parts_of_rows[(batch, count)](
                     scores, labels, t, parts, classes, part, self.weight, self.slack,
                     KIND=kind, COLUMNS=COLUMNS, num_warps=WARPS,
@@ -72,17 +77,50 @@ class FusedTerms(PassTerms):
                     scores, labels, t, parts, losses, gradient, classes, part, count, share, self.weight, self.slack,
                     KIND=kind, COLUMNS=COLUMNS, COUNT=launch.power_of_two(count), num_warps=WARPS,
                 )  # fmt: skip
-        return total(losses), gradient
+        return losses.sum() if losses.ndim else losses, gradient
+
+
+def _empty_losses(programs: int, device: torch.device) -> Tensor:
+    """The buffer for the partial loss of each program; a scalar if there is only one program."""
+    return torch.empty(() if programs == 1 else programs, dtype=torch.float32, device=device)
 
 
 def ordered_cross_entropy(scores: Tensor, labels: Tensor, terms: FusedTerms, plain: PlainCost) -> Tensor:
     """The mean over samples of cross-entropy plus order cost, in float32, for scores in float32 or half precision."""
-    return mean_loss(
-        scores,
-        labels,
-        terms,
-        lambda full, labels: F.cross_entropy(full, labels, reduction="none") + plain(full, labels),
-    )
+    launch.check_device(labels, scores)
+    if scores.ndim != 2:
+        scores, labels = scores.reshape(-1, scores.shape[-1]), labels.reshape(-1)
+    loss: Tensor = _OrderedCrossEntropy.apply(scores.contiguous(), labels.long(), terms, plain)
+    return loss
+
+
+class _OrderedCrossEntropy(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: FunctionCtx, scores: Tensor, labels: Tensor, terms: FusedTerms, plain: PlainCost) -> Tensor:
+        loss, gradient = terms.loss_and_gradient(scores, labels)
+        ctx.save_for_backward(scores, labels)
+        ctx.terms = terms.frozen() if scores.numel() >= LARGE else terms  # type: ignore[attr-defined]
+        ctx.gradient, ctx.plain = gradient, plain  # type: ignore[attr-defined]
+        return loss
+
+    @staticmethod
+    def backward(ctx: FunctionCtx, *grad_outputs: Tensor) -> tuple[Tensor, None, None, None]:
+        (upstream,) = grad_outputs
+        if torch.is_grad_enabled():
+            scores, labels = ctx.saved_tensors  # type: ignore[attr-defined]
+            full = scores.float()
+            loss = F.cross_entropy(full, labels) + ctx.plain(full, labels).mean()  # type: ignore[attr-defined]
+            (gradient,) = torch.autograd.grad(loss, scores, upstream, create_graph=True)
+            return gradient, None, None, None
+        gradient = ctx.gradient  # type: ignore[attr-defined]
+        if gradient is None:  # second backward through a retained graph: the first scaled the gradient in place
+            _, gradient = ctx.terms.loss_and_gradient(*ctx.saved_tensors)  # type: ignore[attr-defined]
+        # Autograd casts the gradient to the dtype of the scores.
+        if gradient.numel() < LARGE:
+            return gradient * upstream, None, None, None
+        ctx.gradient = None  # type: ignore[attr-defined]
+        launch.scale(gradient, upstream)
+        return gradient, None, None, None
 
 
 def order_counts(scores: Tensor, labels: Tensor, predicted: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
@@ -93,18 +131,18 @@ def order_counts(scores: Tensor, labels: Tensor, predicted: Tensor | None) -> tu
     shape, classes = labels.shape, scores.shape[-1]
     scores, labels = scores.reshape(-1, classes).contiguous(), labels.reshape(-1).long()
     rows_predicted = None if predicted is None else predicted.reshape(-1).long()
-    counts, highest = _parts(scores, labels, rows_predicted)
+    counts, highest = _count_parts(scores, labels, rows_predicted)
     if counts.shape[-1] == 1:
         counts = counts.squeeze(-1)
         to_predicted, to_label, mode = counts[0], counts[1], counts[2]
     else:
-        to_predicted, to_label, mode = _together(counts, highest, found=predicted is None)
+        to_predicted, to_label, mode = _join_parts(counts, highest, by_mode=predicted is None)
     decided = mode.reshape(shape) if predicted is None else predicted
     return decided, to_predicted.reshape(shape), to_label.reshape(shape)
 
 
-def _parts(scores: Tensor, labels: Tensor, predicted: Tensor | None) -> tuple[Tensor, Tensor]:
-    """The counts of `device_order.order_of_rows` for each part of each row, and the highest score of each part."""
+def _count_parts(scores: Tensor, labels: Tensor, predicted: Tensor | None) -> tuple[Tensor, Tensor]:
+    """The counts of `device.order_of_rows` for each part of each row, and the highest score of each part."""
     from onepeak.kernels import device
 
     batch, classes = scores.shape
@@ -125,65 +163,13 @@ def _parts(scores: Tensor, labels: Tensor, predicted: Tensor | None) -> tuple[Te
     return counts, highest
 
 
-def _together(counts: Tensor, highest: Tensor, *, found: bool) -> tuple[Tensor, Tensor, Tensor]:
+def _join_parts(counts: Tensor, highest: Tensor, *, by_mode: bool) -> tuple[Tensor, Tensor, Tensor]:
     """Combines parts into rows: pairs in parts before the part of the mode must rise, those in parts after it fall."""
     to_predicted, to_label, mode, rises, falls = counts
-    if found:
+    if by_mode:
         winner = highest.argmax(dim=-1, keepdim=True)
         index = torch.arange(highest.shape[-1], device=highest.device)
         outside = torch.where(index < winner, rises, falls)
         to_predicted = torch.where(index == winner, to_predicted, outside)
         mode = mode.gather(-1, winner).squeeze(-1)
     return to_predicted.sum(dim=-1), to_label.sum(dim=-1), mode
-
-
-RowLoss: TypeAlias = Literal[
-    "mean_variance", "label_distribution", "published_label_distribution", "ranked_probability"
-]
-
-MOST_WARPS = 16
-"""For the largest tiles: with 8 warps, RPS under a barrier needs more registers than there are."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class RowTerms(PassTerms):
-    """A loss of the softmax of a row that the kernels implement, with an optional order cost."""
-
-    loss: RowLoss
-    settings: tuple[float, float]
-    """Mean-variance: its two weights. Label distribution: 1 / (2 variance) and, as published, the height of the
-    density. Ranked probability score: its weight and that of cross-entropy."""
-    order: FusedTerms | None = None
-
-    def frozen(self) -> "RowTerms":
-        """A copy that later changes of the constraint do not affect."""
-        return self if self.order is None else replace(self, order=self.order.frozen())
-
-    def loss_and_gradient(self, scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-        """The mean loss and its gradient."""
-        from onepeak.kernels import device
-
-        batch, classes = scores.shape
-        gradient = empty_gradient(scores)
-        order = self.order or FusedTerms()
-        kind = device.PENALTY if order.t is None else device.BARRIER
-        if self.order is None:
-            kind = device.UNORDERED
-        # Only the barrier uses t, but the kernel needs some pointer. The t of a method left on the CPU is moved.
-        t = labels if order.t is None else order.t.to(scores.device)
-        rows, columns = launch.tile(batch, classes)
-        programs = launch.ceil(batch, rows)
-        losses = empty_losses(programs, scores.device)
-        with launch.LAUNCHING, torch.cuda.device_of(scores):
-            device.losses_of_rows[(programs,)](
-                scores, labels, t, losses, gradient, batch, classes, 1 / max(1, batch),
-                *self.settings, order.weight, order.slack,
-                LOSS=getattr(device, self.loss.upper()).value, ORDER=kind.value, ROWS=rows, COLUMNS=columns,
-                num_warps=MOST_WARPS if rows * columns > launch.LONGEST_ROW // 2 else launch.warps(rows * columns),
-            )  # fmt: skip
-        return total(losses), gradient
-
-
-def takes(scores: Tensor) -> bool:
-    """Whether these kernels handle the scores."""
-    return scores.shape[-1] <= launch.LONGEST_ROW and launch.takes(scores)

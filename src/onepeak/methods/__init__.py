@@ -6,10 +6,11 @@ from types import ModuleType
 from onepeak.methods.catalog import method, methods
 from onepeak.methods.constrained import Constrained
 from onepeak.methods.method import Method
+from onepeak.methods.peak import PeakLoss
 from onepeak.methods.record import MethodRecord
-from onepeak.methods.smoothed import Smoothed
+from onepeak.methods.smoothed import Smoothed, SmoothScores
 
-__all__ = ["Constrained", "Method", "MethodRecord", "Smoothed", "method", "methods"]
+__all__ = ["Constrained", "Method", "MethodRecord", "PeakLoss", "SmoothScores", "Smoothed", "method", "methods"]
 
 
 class _CallablePackage(ModuleType):

@@ -5,8 +5,7 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample, Scores, full_precision
-from onepeak.constraints.cross_entropy import cross_entropy
+from onepeak._core.tensors import Outputs, PerClass, Scores, full_precision
 from onepeak.methods.method import SoftmaxMethod
 from onepeak.methods.record import MethodRecord
 from onepeak.methods.unimodal_net import below_the_peak, widened
@@ -21,10 +20,6 @@ class Binomial(SoftmaxMethod):
     The single output is the logit of the success probability in each of c - 1 trials. With :math:`\tau = 1` the class
     probabilities are exactly those of the number of successes. One-peaked by construction (two neighbours tie if the
     success probability is midway between theirs), and symmetric: reversing the scale mirrors it. Prediction: the mode.
-
-    Args:
-        num_classes: Number of classes, at least 2.
-        class_weight: Weight of each class.
 
     Example:
         >>> binomial = Binomial(num_classes=3)
@@ -50,10 +45,6 @@ class Binomial(SoftmaxMethod):
         outputs = full_precision(outputs)
         return binomial_scores(outputs, self.num_classes) / self.log_temperature.to(outputs.dtype).exp()
 
-    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Cross-entropy of the scores."""
-        return cross_entropy(self.class_scores(outputs), labels)
-
 
 def binomial_scores(logit: Tensor, num_classes: int) -> Tensor:
     """Log P(k) of a binomial distribution for each class, minus its maximum, from a logit of shape (..., 1)."""
@@ -68,7 +59,6 @@ BINOMIAL = MethodRecord(
     title="binomial, learnt temperature",
     family="distribution",
     reference="da Costa, Alonso, Cardoso 2008, The unimodal model for the classification of ordinal data",
-    year=2008,
     num_outputs="1",
     unimodal=True,
     build=Binomial,

@@ -27,6 +27,7 @@ from onepeak.methods.levels import FRANK_HALL, OR_CNN
 from onepeak.methods.mean_variance import MV
 from onepeak.methods.method import Method, Variant
 from onepeak.methods.neighbours import CO2, HO2
+from onepeak.methods.peak import PEAK
 from onepeak.methods.poisson import PO
 from onepeak.methods.poisson_rate import POISSON
 from onepeak.methods.quasi_unimodal import QUL
@@ -47,7 +48,7 @@ from onepeak.methods.wasserstein import WU
 METHODS = Registry(
     "method",
     [
-        *(CE, REN, LD, MV, PO, PN, ELB, SLOPES, SMOOTH_SLOPES),
+        *(CE, REN, LD, MV, PO, PN, ELB, PEAK, SLOPES, SMOOTH_SLOPES),
         *(RPS, CDW_CE, OLL, WK, SLACE, CO2, HO2, QUL, UC, SE, REGRESSION),
         *(DLDL_V2, SORD, SOFT_EXPONENTIAL, SOFT_GEOMETRIC, SOFT_INVERSE),
         *(SOFT_TRIANGULAR, SOFT_BETA, SOFT_BINOMIAL, SOFT_POISSON),

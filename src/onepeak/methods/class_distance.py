@@ -23,9 +23,7 @@ class ClassDistance(SoftmaxMethod):
     enough range. Prediction: the mode. Not one-peaked by construction.
 
     Args:
-        num_classes: Number of classes, at least 2.
         power: :math:`\alpha`.
-        class_weight: Weight of each class.
 
     Example:
         >>> cdw = ClassDistance(num_classes=3, power=1.0)
@@ -68,7 +66,6 @@ CDW_CE = MethodRecord(
     title="class distance weighted cross-entropy",
     family="distance",
     reference="Polat et al. 2022, Class distance weighted cross-entropy loss",
-    year=2022,
     num_outputs="c",
     build=ClassDistance,
 )
@@ -78,7 +75,6 @@ OLL = MethodRecord(
     title="ordinal log loss",
     family="distance",
     reference="Castagnos, Mihelich, Dognin 2022, A simple log-based loss function for ordinal text classification",
-    year=2022,
     num_outputs="c",
     build=ordinal_log_loss,
 )

@@ -53,7 +53,6 @@ CONDOR = MethodRecord(
     title="conditional levels, loss on their products",
     family="levels",
     reference="Jenkinson et al. 2021, Universally rank consistent ordinal regression in neural networks",
-    year=2021,
     num_outputs="c-1",
     build=Condor,
 )

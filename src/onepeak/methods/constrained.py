@@ -1,28 +1,25 @@
 """The paper's contribution: an order constraint put on any method that has class scores."""
 
-from dataclasses import replace
 from typing import final
 
 import torch
 from torch import Tensor
 
-from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
 from onepeak.constraints.barrier import LogBarrier
-from onepeak.constraints.cost import cost_of_samples, fused_terms
 from onepeak.constraints.cross_entropy import ordered_cross_entropy
 from onepeak.constraints.hinge import Hinge
 from onepeak.constraints.lagrangian import AugmentedLagrangian
-from onepeak.constraints.order import OrderConstraint
+from onepeak.constraints.order import OrderConstraint, order_cost
 from onepeak.constraints.penalty import QuadraticPenalty
 from onepeak.errors import InputError
-from onepeak.kernels.fused import RowTerms
 from onepeak.methods.cross_entropy import CrossEntropy
-from onepeak.methods.method import Method
+from onepeak.methods.method import Method, Wrapped
 from onepeak.methods.record import MethodRecord
 
 
 @final
-class Constrained(Method):
+class Constrained(Wrapped):
     r"""A base method whose class scores must rise up to the label and fall after it.
 
     .. math:: \ell = \ell_{base} + \sum_{k=0}^{c-2} \hat I(\Delta_k)
@@ -44,11 +41,9 @@ class Constrained(Method):
     """
 
     def __init__(self, base: Method, constraint: OrderConstraint) -> None:
-        if not isinstance(base, Method):
-            raise InputError(f"`base` must be a method, got {type(base).__name__}: see onepeak.method(name, ...).")
+        super().__init__(base)
         if not isinstance(constraint, OrderConstraint):
             raise InputError(f"`constraint` must be a LogBarrier or the like, got {type(constraint).__name__}.")
-        super().__init__(base.num_classes, class_weight=base.class_weight)
         if constraint.num_classes != base.num_classes:
             raise InputError(
                 f"`constraint` must have the {base.num_classes} classes of its base, got {constraint.num_classes}."
@@ -56,50 +51,18 @@ class Constrained(Method):
         parameter = next(base.parameters(), None)
         device = None if parameter is None else parameter.device
         base.class_scores(torch.zeros(1, base.num_outputs, device=device))  # fail now, not when training starts
-        self.base = base
         self.constraint = constraint
-        self.decision, self.own_rate = base.decision, base.own_rate
-        self.batchwise = base.batchwise
-
-    @property
-    def num_outputs(self) -> int:
-        """As the base method."""
-        return self.base.num_outputs
-
-    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The loss of the base method plus the cost of the constraint."""
-        cost = cost_of_samples(self.constraint, self.base.class_scores(outputs), labels)
-        return self.base.checked_losses(outputs, labels) + cost
 
     def weighted_losses(self, outputs: Outputs, labels: Labels, weights: PerSample | None) -> PerSample:
-        """The same, weighted."""
-        cost = cost_of_samples(self.constraint, self.base.class_scores(outputs), labels)
+        """The loss of the base method plus the cost of the constraint, both weighted."""
+        cost = order_cost(self.constraint, self.base.class_scores(outputs), labels)
         return self.base.weighted_losses(outputs, labels, weights) + (cost if weights is None else cost * weights)
 
     def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
         """The mean over samples; in one pass if the base is cross-entropy."""
         if isinstance(self.base, CrossEntropy):
             return ordered_cross_entropy(outputs, labels, self.constraint)
-        return super().mean_loss(outputs, labels)
-
-    def fused_terms(self) -> RowTerms | None:
-        """The base loss and the constraint for the GPU kernels; None if they do not implement both."""
-        base, order = self.base.fused_terms(), fused_terms(self.constraint)
-        if base is None or base.order is not None or order is None:
-            return None
-        return replace(base, order=order)
-
-    def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """The posterior of the base method."""
-        return self.base.posterior_of(outputs)
-
-    def class_scores(self, outputs: Outputs) -> Scores:
-        """The class scores of the base method."""
-        return self.base.class_scores(outputs)
-
-    def predict(self, outputs: Outputs) -> Labels:
-        """The prediction of the base method."""
-        return self.base.predict(outputs)
+        return self.weighted_losses(outputs, labels, None).mean()
 
     @property
     def scheduled(self) -> bool:
@@ -148,7 +111,6 @@ PN = MethodRecord(
     title="cross-entropy under a penalty",
     family="constraint",
     reference=_BELHARBI,
-    year=2019,
     num_outputs="c",
     as_published="same",
     build=_pn,
@@ -159,7 +121,6 @@ ELB = MethodRecord(
     title="cross-entropy under a log-barrier",
     family="constraint",
     reference=_BELHARBI,
-    year=2019,
     num_outputs="c",
     as_published="same",
     build=_elb,
@@ -170,7 +131,6 @@ HINGE = MethodRecord(
     title="cross-entropy under a hinge",
     family="constraint",
     reference="the most common penalty for order",
-    year=None,
     num_outputs="c",
     build=_hinge,
 )
@@ -180,7 +140,6 @@ LAGRANGIAN = MethodRecord(
     title="cross-entropy under an augmented Lagrangian",
     family="constraint",
     reference="Bertsekas 1982, Constrained optimization and Lagrange multiplier methods",
-    year=1982,
     num_outputs="c",
     build=_lagrangian,
 )

@@ -4,8 +4,7 @@ from typing import final
 
 import torch
 
-from onepeak._core.tensors import Labels, Outputs, PerSample, Scores
-from onepeak.constraints.cross_entropy import cross_entropy
+from onepeak._core.tensors import Outputs, Scores
 from onepeak.methods.method import SoftmaxMethod
 from onepeak.methods.record import MethodRecord
 from onepeak.methods.unimodal_net import SMALLEST_STEP, below_the_peak, widened
@@ -47,17 +46,12 @@ class Copoc(SoftmaxMethod):
         )
         return below_the_peak(-places.abs(), outputs.dtype)
 
-    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Cross-entropy of the scores."""
-        return cross_entropy(self.class_scores(outputs), labels)
-
 
 COPOC = MethodRecord(
     name="copoc",
     title="steps around a peak",
     family="distribution",
     reference="Dey, Merugu, Kaveri 2023, Conformal prediction sets for ordinal classification",
-    year=2023,
     num_outputs="c",
     unimodal=True,
     build=Copoc,

@@ -24,10 +24,6 @@ class Coral(Method):
     over the levels. Prediction: the number of levels above one half, which is the median. Not one-peaked by
     construction.
 
-    Args:
-        num_classes: Number of classes, at least 2.
-        class_weight: Weight of each class.
-
     Example:
         >>> coral = Coral(num_classes=3)
         >>> coral.predict(torch.tensor([[-3.0], [-0.7], [3.0]]))
@@ -68,7 +64,6 @@ CORAL = MethodRecord(
     title="levels with one score",
     family="levels",
     reference="Cao, Mirjalili, Raschka 2020, Rank consistent ordinal regression for neural networks",
-    year=2020,
     num_outputs="1",
     build=Coral,
 )

@@ -52,7 +52,6 @@ CORN = MethodRecord(
     title="conditional levels",
     family="levels",
     reference="Shi, Cao, Raschka 2021, Deep neural networks for rank-consistent ordinal regression",
-    year=2021,
     num_outputs="c-1",
     build=Corn,
 )

@@ -2,8 +2,6 @@
 
 from typing import final
 
-from onepeak._core.tensors import Labels, Outputs, PerSample
-from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.methods.method import SoftmaxMethod
 from onepeak.methods.record import MethodRecord
 
@@ -23,17 +21,12 @@ class CrossEntropy(SoftmaxMethod):
         tensor(0.6931)
     """
 
-    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Cross-entropy."""
-        return cross_entropy(outputs, labels)
-
 
 CE = MethodRecord(
     name="ce",
     title="cross-entropy",
     family="plain",
     reference="the baseline, which ignores the order",
-    year=None,
     num_outputs="c",
     as_published="same",
     build=CrossEntropy,

@@ -30,9 +30,7 @@ class CumulativeLink(Method):
     narrow class between two wide ones is a dip.
 
     Args:
-        num_classes: Number of classes, at least 2.
         link: "logit", "probit" or "cloglog".
-        class_weight: Weight of each class.
 
     Example:
         >>> clm = CumulativeLink(num_classes=4)
@@ -178,7 +176,6 @@ CLM = MethodRecord(
     title="cumulative link, logit (proportional odds)",
     family="levels",
     reference="McCullagh 1980, Regression models for ordinal data",
-    year=1980,
     num_outputs="1",
     build=clm,
 )
@@ -188,7 +185,6 @@ CLM_PROBIT = MethodRecord(
     title="cumulative link, probit",
     family="levels",
     reference="McCullagh 1980, Regression models for ordinal data",
-    year=1980,
     num_outputs="1",
     build=clm_probit,
 )
@@ -198,7 +194,6 @@ CLM_CLOGLOG = MethodRecord(
     title="cumulative link, complementary log-log",
     family="levels",
     reference="McCullagh 1980, Regression models for ordinal data",
-    year=1980,
     num_outputs="1",
     build=clm_cloglog,
 )

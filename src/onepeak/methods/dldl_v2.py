@@ -21,10 +21,8 @@ class DistributionAndMean(SoftmaxMethod):
     trains. Not one-peaked by construction.
 
     Args:
-        num_classes: Number of classes, at least 2.
         variance: :math:`\sigma^2`, in squared class units.
         mean_weight: :math:`\lambda`.
-        class_weight: Weight of each class.
 
     Example:
         >>> import torch
@@ -60,7 +58,6 @@ DLDL_V2 = MethodRecord(
     title="label distribution and its mean",
     family="soft-labels",
     reference="Gao et al. 2018, Age estimation using expectation of label distribution learning",
-    year=2018,
     num_outputs="c",
     build=DistributionAndMean,
 )

@@ -51,7 +51,6 @@ ECOC = MethodRecord(
     title="levels as code words",
     family="levels",
     reference="Barbero-Gómez et al. 2022, Error-correcting output codes in deep ordinal classification",
-    year=2022,
     num_outputs="c-1",
     build=CodeWords,
 )

@@ -39,7 +39,6 @@ SE = MethodRecord(
     title="squared error of the mean",
     family="distance",
     reference="Beckham, Pal 2016, A simple squared-error reformulation for ordinal classification",
-    year=2016,
     num_outputs="c",
     build=ExpectedError,
 )

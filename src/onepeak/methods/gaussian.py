@@ -33,9 +33,7 @@ class Gaussian(SoftmaxMethod):
     multiple-instance network.
 
     Args:
-        num_classes: Number of classes, at least 2.
         variance_weight: :math:`\lambda`.
-        class_weight: Weight of each class.
 
     Example:
         >>> import torch
@@ -103,7 +101,6 @@ GAUSSIAN = MethodRecord(
     title="Gaussian uncertainty",
     family="distribution",
     reference="Araújo et al. 2020, DR|GRADUATE: uncertainty-aware diabetic retinopathy grading",
-    year=2020,
     num_outputs="2",
     unimodal=True,
     build=Gaussian,

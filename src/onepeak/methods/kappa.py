@@ -34,9 +34,7 @@ class WeightedKappa(SoftmaxMethod):
     De la Torre et al. minimise the logarithm of this ratio; the bounded form without it is that of Vargas et al.
 
     Args:
-        num_classes: Number of classes, at least 2.
         penalty: "quadratic" or "linear" in the distance.
-        class_weight: Weight of each class.
 
     Example:
         >>> wk = WeightedKappa(num_classes=2)
@@ -85,7 +83,6 @@ WK = MethodRecord(
     title="weighted kappa of the batch",
     family="distance",
     reference="de la Torre, Puig, Valls 2018, Weighted kappa loss function for ordinal data in deep learning",
-    year=2018,
     num_outputs="c",
     build=WeightedKappa,
 )

@@ -8,7 +8,6 @@ from torch import Tensor
 
 from onepeak._core.check import check_choice, check_number
 from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
-from onepeak.kernels.fused import RowTerms
 from onepeak.methods.method import SoftmaxMethod, Variant
 from onepeak.methods.record import MethodRecord
 
@@ -24,10 +23,8 @@ class LabelDistribution(SoftmaxMethod):
     and variance 1, its maximum is .0209 and its minimum .0141, where a Gaussian has .399 and 0.)
 
     Args:
-        num_classes: Number of classes, at least 2.
         variance: :math:`\sigma^2`, in squared class units.
         variant: "corrected" or "as_published".
-        class_weight: Weight of each class.
 
     Example:
         >>> ld = LabelDistribution(num_classes=3)
@@ -63,21 +60,12 @@ class LabelDistribution(SoftmaxMethod):
         log_targets = self.log_targets(labels, outputs.dtype)
         return (log_targets.exp() * (log_targets - outputs.log_softmax(dim=-1))).sum(dim=-1)
 
-    def fused_terms(self) -> RowTerms:
-        """The loss for the GPU kernels."""
-        published = self.variant == "as_published"
-        return RowTerms(
-            loss="published_label_distribution" if published else "label_distribution",
-            settings=(0.5 / self.variance, 1 / math.sqrt(2 * math.pi * self.variance)),
-        )
-
 
 LD = MethodRecord(
     name="ld",
     title="label distribution",
     family="soft-labels",
     reference="Geng 2016, Label distribution learning",
-    year=2016,
     num_outputs="c",
     as_published="differs",
     build=LabelDistribution,

@@ -85,9 +85,7 @@ class LevelQuestions(Method):
     and Hall.
 
     Args:
-        num_classes: Number of classes, at least 2.
         decision: "median" or "mode".
-        class_weight: Weight of each class.
 
     Example:
         >>> import torch
@@ -134,7 +132,6 @@ FRANK_HALL = MethodRecord(
     title="one question per level, most probable class",
     family="levels",
     reference="Frank, Hall 2001, A simple approach to ordinal classification",
-    year=2001,
     num_outputs="c-1",
     build=frank_hall,
 )
@@ -144,7 +141,6 @@ OR_CNN = MethodRecord(
     title="one question per level, first answered no",
     family="levels",
     reference="Niu et al. 2016, Ordinal regression with multiple output CNN for age estimation",
-    year=2016,
     num_outputs="c-1",
     build=or_cnn,
 )

@@ -7,7 +7,6 @@ import torch
 from onepeak._core.check import check_choice, check_number
 from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.kernels.fused import RowTerms
 from onepeak.methods.method import SoftmaxMethod, Variant
 from onepeak.methods.record import MethodRecord
 from onepeak.posterior.decide import expected_label
@@ -25,11 +24,9 @@ class MeanVariance(SoftmaxMethod):
     the last class.
 
     Args:
-        num_classes: Number of classes, at least 2.
         mean_weight: :math:`\lambda_1`.
         variance_weight: :math:`\lambda_2`.
         variant: "corrected" or "as_published".
-        class_weight: Weight of each class.
 
     Example:
         >>> mv = MeanVariance(num_classes=3)
@@ -62,17 +59,12 @@ class MeanVariance(SoftmaxMethod):
         mean_term = 0.5 * (average - labels).square()
         return cross_entropy(outputs, labels) + self.mean_weight * mean_term + self.variance_weight * variance
 
-    def fused_terms(self) -> RowTerms:
-        """The loss for the GPU kernels."""
-        return RowTerms(loss="mean_variance", settings=(self.mean_weight, self.variance_weight))
-
 
 MV = MethodRecord(
     name="mv",
     title="mean-variance",
     family="distance",
     reference="Pan et al. 2018, Mean-variance loss for deep age estimation from a face",
-    year=2018,
     num_outputs="c",
     as_published="differs",
     build=MeanVariance,

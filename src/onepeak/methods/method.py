@@ -17,8 +17,8 @@ from onepeak._core.check import (
 )
 from onepeak._core.reduce import Reduction, check_reduction, reduce, weights_of_samples
 from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, Scores, full_precision
+from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.errors import InputError
-from onepeak.kernels import fused, launch
 from onepeak.posterior import DECISIONS
 
 Variant: TypeAlias = Literal["corrected", "as_published"]
@@ -116,8 +116,6 @@ class Method(nn.Module, ABC):
 
     def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
         """The mean over samples. Override it if there is a faster form than averaging `sample_losses`."""
-        if fused.takes(outputs) and (terms := self.fused_terms()) is not None:
-            return launch.mean_loss(outputs, labels, terms, self.sample_losses)
         return self.checked_losses(outputs, labels).mean()
 
     def checked_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
@@ -129,10 +127,6 @@ class Method(nn.Module, ABC):
                 f"{tuple(labels.shape)}, got shape {tuple(losses.shape)}: PyTorch's losses need reduction='none'."
             )
         return losses
-
-    def fused_terms(self) -> fused.RowTerms | None:
-        """The loss for the GPU kernels; None if they do not implement it."""
-        return None
 
     def log_probs(self, outputs: Outputs) -> LogProbs:
         """The posterior over classes."""
@@ -153,10 +147,10 @@ class Method(nn.Module, ABC):
 
 
 class SoftmaxMethod(Method):
-    """The outputs are class scores and their softmax is the posterior. A subclass defines its loss and its decision.
+    """The outputs are class scores, their softmax is the posterior and cross-entropy is the loss.
 
-    A subclass that computes its scores from the outputs also defines `num_outputs` and `class_scores`. All such methods
-    accept an order constraint.
+    A subclass defines another loss, or `num_outputs` and `class_scores` if it computes its scores from the outputs. All
+    such methods accept an order constraint.
     """
 
     @property
@@ -171,6 +165,68 @@ class SoftmaxMethod(Method):
     def class_scores(self, outputs: Outputs) -> Scores:
         """The outputs themselves."""
         return outputs
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """Cross-entropy of the scores."""
+        return cross_entropy(self.class_scores(outputs), labels)
+
+
+class Wrapped(Method):
+    """A method on the outputs of another, its base, with the same answers. A subclass changes the outputs or the loss.
+
+    Args:
+        base: The method whose loss, posterior and prediction are those of this one.
+    """
+
+    def __init__(self, base: Method) -> None:
+        if not isinstance(base, Method):
+            raise InputError(f"`base` must be a method, got {type(base).__name__}: see onepeak.method(name, ...).")
+        super().__init__(base.num_classes, class_weight=base.class_weight)
+        self.base = base
+        self.decision, self.own_rate, self.batchwise = base.decision, base.own_rate, base.batchwise
+
+    def base_outputs(self, outputs: Outputs) -> Outputs:
+        """The outputs that the base method gets. Default: the same."""
+        return outputs
+
+    @property
+    def num_outputs(self) -> int:
+        """As the base method."""
+        return self.base.num_outputs
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """The weighted losses, with weights of 1."""
+        return self.weighted_losses(outputs, labels, None)
+
+    def weighted_losses(self, outputs: Outputs, labels: Labels, weights: PerSample | None) -> PerSample:
+        """The weighted losses of the base method."""
+        return self.base.weighted_losses(self.base_outputs(outputs), labels, weights)
+
+    def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
+        """The mean loss of the base method."""
+        return self.base.mean_loss(self.base_outputs(outputs), labels)
+
+    def posterior_of(self, outputs: Outputs) -> LogProbs:
+        """The posterior of the base method."""
+        return self.base.posterior_of(self.base_outputs(outputs))
+
+    def class_scores(self, outputs: Outputs) -> Scores:
+        """The class scores of the base method."""
+        return self.base.class_scores(self.base_outputs(outputs))
+
+    def predict(self, outputs: Outputs) -> Labels:
+        """The prediction of the base method."""
+        check_scores(outputs, self.num_outputs, name="outputs")
+        return self.base.predict(self.base_outputs(full_precision(outputs)))
+
+    @property
+    def scheduled(self) -> bool:
+        """Whether the base method has a schedule."""
+        return self.base.scheduled
+
+    def tighten(self) -> None:
+        """Advances the schedule of the base method."""
+        self.base.tighten()
 
 
 class ExactTable(nn.Module):
@@ -188,6 +244,6 @@ class ExactTable(nn.Module):
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "ExactTable":
         # `module.bfloat16()` must not round the table, and `module.to("mps")` cannot move float64.
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        place = fn(self.values.float()).device
-        self.values = self.values.to(place, float32 if place.type == "mps" else float64)
+        device = fn(self.values.float()).device
+        self.values = self.values.to(device, float32 if device.type == "mps" else float64)
         return self

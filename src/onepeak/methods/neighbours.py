@@ -27,11 +27,9 @@ class Neighbours(SoftmaxMethod):
     two are the CO and HO of the paper.
 
     Args:
-        num_classes: Number of classes, at least 2.
         base: "cross_entropy" for CO2, "entropy" for HO2.
         weight: :math:`\lambda`.
         margin: :math:`\delta`, in probability.
-        class_weight: Weight of each class.
 
     Example:
         >>> import torch
@@ -91,7 +89,6 @@ CO2 = MethodRecord(
     title="cross-entropy and ordered neighbours",
     family="distance",
     reference="Albuquerque, Cruz, Cardoso 2021, Ordinal losses for classification of cervical cancer risk",
-    year=2021,
     num_outputs="c",
     build=co2,
 )
@@ -101,7 +98,6 @@ HO2 = MethodRecord(
     title="entropy and ordered neighbours",
     family="distance",
     reference="Albuquerque, Cruz, Cardoso 2021, Ordinal losses for classification of cervical cancer risk",
-    year=2021,
     num_outputs="c",
     build=ho2,
 )

@@ -7,8 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from onepeak._core.check import check_choice, check_number
-from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample, Scores, full_precision
-from onepeak.constraints.cross_entropy import cross_entropy
+from onepeak._core.tensors import Outputs, PerClass, Scores, full_precision
 from onepeak.methods.method import SoftmaxMethod, Variant
 from onepeak.methods.record import MethodRecord
 from onepeak.methods.unimodal_net import below_the_peak, widened
@@ -34,10 +33,8 @@ class Poisson(SoftmaxMethod):
     the paper's Table 2.
 
     Args:
-        num_classes: Number of classes, at least 2.
         temperature: :math:`\tau`.
         variant: "corrected" or "as_published".
-        class_weight: Weight of each class.
 
     Example:
         >>> po = Poisson(num_classes=4)
@@ -76,10 +73,6 @@ class Poisson(SoftmaxMethod):
         scores = poisson_log_probs(log_softplus(raw), self.num_classes) / self.temperature
         return scores if self.variant == "corrected" else -scores
 
-    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Cross-entropy of the scores."""
-        return cross_entropy(self.class_scores(outputs), labels)
-
 
 def poisson_log_probs(log_rate: Tensor, num_classes: int) -> Tensor:
     """Log P(k) of a Poisson distribution for each class, shifted to a maximum of 0, from the logarithm of the rate.
@@ -103,7 +96,6 @@ PO = MethodRecord(
     title="Poisson",
     family="distribution",
     reference="Beckham, Pal 2017, Unimodal probability distributions for deep ordinal classification",
-    year=2017,
     num_outputs="c",
     unimodal=True,
     as_published="differs",

@@ -5,8 +5,7 @@ from typing import final
 import torch
 from torch import nn
 
-from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample, Scores, full_precision
-from onepeak.constraints.cross_entropy import cross_entropy
+from onepeak._core.tensors import Outputs, PerClass, Scores, full_precision
 from onepeak.methods.method import SoftmaxMethod
 from onepeak.methods.poisson import log_softplus, poisson_log_probs
 from onepeak.methods.record import MethodRecord
@@ -22,10 +21,6 @@ class PoissonRate(SoftmaxMethod):
     As in Beckham and Pal, with one output and a learnt temperature; `po` is the variant of Belharbi et al., with c
     outputs, its own linear layer and a fixed temperature. One-peaked by construction (two neighbours tie at an integer
     rate). Posteriors are wider for later classes, so reversing the scale gives another method. Prediction: the mode.
-
-    Args:
-        num_classes: Number of classes, at least 2.
-        class_weight: Weight of each class.
 
     Example:
         >>> poisson = PoissonRate(num_classes=5)
@@ -50,17 +45,12 @@ class PoissonRate(SoftmaxMethod):
         scores = poisson_log_probs(log_softplus(outputs), self.num_classes)
         return scores / self.log_temperature.to(outputs.dtype).exp()
 
-    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Cross-entropy of the scores."""
-        return cross_entropy(self.class_scores(outputs), labels)
-
 
 POISSON = MethodRecord(
     name="poisson",
     title="Poisson, learnt temperature",
     family="distribution",
     reference="Beckham, Pal 2017, Unimodal probability distributions for deep ordinal classification",
-    year=2017,
     num_outputs="1",
     unimodal=True,
     build=PoissonRate,

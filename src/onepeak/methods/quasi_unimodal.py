@@ -25,10 +25,8 @@ class QuasiUnimodal(SoftmaxMethod):
     itself instead of the neighbour.
 
     Args:
-        num_classes: Number of classes, at least 2.
         weight: :math:`\lambda`.
         margin: :math:`\delta`, in probability.
-        class_weight: Weight of each class.
 
     Example:
         >>> qul = QuasiUnimodal(num_classes=3, weight=1.0, margin=0.0)
@@ -59,7 +57,6 @@ QUL = MethodRecord(
     title="quasi-unimodal",
     family="distance",
     reference="Albuquerque, Cruz, Cardoso 2022, Quasi-unimodal distributions for ordinal classification",
-    year=2022,
     num_outputs="c",
     build=QuasiUnimodal,
 )

@@ -17,6 +17,7 @@ Family: TypeAlias = Literal["plain", "distance", "soft-labels", "levels", "distr
 label; by questions "above k?"; by the form of the posterior; by the order of adjacent scores."""
 
 
+_YEAR = re.compile(r"\b(18|19|20)\d\d\b")
 _OF_CLASSES = re.compile(r"(?P<factor>\d*)c(?P<summand>[+-]\d+)?|(?P<number>\d+)")
 
 
@@ -29,7 +30,7 @@ class MethodRecord:
         title: A few words for tables and figures.
         family: How the method uses the order, see `Family`. Lists group methods by family.
         reference: Where the method was published, or where it comes from.
-        year: Year of the reference; None if there is none.
+        year: Year of the reference. Default: the first one in its text; None if there is none.
         num_outputs: The number of network outputs for c classes, as text: `"c"`, `"c-1"`, `"2c"`, `"1"`. It is compared
             with the method's own `num_outputs` whenever the method is built. Any other text, for example for a number
             that depends on a setting, is only displayed.
@@ -45,13 +46,15 @@ class MethodRecord:
     title: str
     family: Family
     reference: str
-    year: int | None
+    year: int | None = None
     num_outputs: str
     unimodal: bool = False
     as_published: Literal["same", "differs", "none"] = "none"
     build: Callable[..., Method] = field(repr=False)
 
     def __post_init__(self) -> None:
+        if self.year is None and (year := _YEAR.search(self.reference)):
+            object.__setattr__(self, "year", int(year[0]))
         check_choice("family", self.family, get_args(Family))
         if not isinstance(self.num_outputs, str):
             raise InputError(

@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias, final, get_args
 import torch
 from torch.nn import functional as F
 
-from onepeak._core.check import check_choice
+from onepeak._core.check import check_choice, check_class_scores
 from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
 from onepeak.errors import InputError
 from onepeak.methods.levels import log_differences
@@ -13,7 +13,6 @@ from onepeak.methods.method import Method, Variant
 from onepeak.methods.record import MethodRecord
 from onepeak.methods.slopes import accumulate
 from onepeak.posterior import mode
-from onepeak.posterior._check import check_class_scores
 
 ReencodePosterior: TypeAlias = Literal["levels", "slopes"]
 
@@ -37,10 +36,8 @@ class Reencode(Method):
     uses the first level: if the network answers no there, it is the first class, whatever the other levels are.
 
     Args:
-        num_classes: Number of classes, at least 2.
         posterior: "levels" or "slopes".
         variant: "corrected" or "as_published" (levels only).
-        class_weight: Weight of each class.
 
     Example:
         >>> ren = Reencode(num_classes=3)
@@ -104,7 +101,6 @@ REN = MethodRecord(
     title="re-encoded levels",
     family="levels",
     reference="Cheng, Wang, Pollastri 2008, A neural network approach to ordinal regression",
-    year=2008,
     num_outputs="c",
     as_published="differs",
     build=Reencode,

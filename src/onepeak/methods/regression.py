@@ -22,9 +22,7 @@ class Regression(SoftmaxMethod):
     is the position, rounded to the nearest class and clamped to the scale.
 
     Args:
-        num_classes: Number of classes, at least 2.
         deviation: :math:`\sigma` of the posterior, in classes; the loss does not use it.
-        class_weight: Weight of each class.
 
     Example:
         >>> import torch
@@ -58,7 +56,6 @@ REGRESSION = MethodRecord(
     title="regression, rounded",
     family="distance",
     reference="the baseline that treats classes as numbers",
-    year=None,
     num_outputs="1",
     unimodal=True,
     build=Regression,

@@ -8,7 +8,6 @@ from torch import Tensor
 from onepeak._core.check import check_choice, check_number
 from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.kernels.fused import RowTerms
 from onepeak.methods.method import MedianOrMode, SoftmaxMethod
 from onepeak.methods.record import MethodRecord
 
@@ -25,12 +24,10 @@ class RankedProbability(SoftmaxMethod):
     posterior falls on both sides. Not one-peaked by construction.
 
     Args:
-        num_classes: Number of classes, at least 2.
         weight: w, which matters only together with another term: `"rps+elb"` with `weight=0.3` is 0.3 RPS +
             log-barrier, and with `cross_entropy_weight=1` as well it is 0.3 RPS + the paper's ELB.
         cross_entropy_weight: v, the weight of an additional cross-entropy. The published loss has 0.
         decision: "median" or "mode".
-        class_weight: Weight of each class.
 
     Example:
         >>> rps = RankedProbability(num_classes=3)
@@ -62,10 +59,6 @@ class RankedProbability(SoftmaxMethod):
             return score
         return score + self.cross_entropy_weight * cross_entropy(outputs, labels)
 
-    def fused_terms(self) -> RowTerms:
-        """The loss for the GPU kernels."""
-        return RowTerms(loss="ranked_probability", settings=(self.weight, self.cross_entropy_weight))
-
 
 def ranked_probability(probs: Tensor, labels: Labels) -> PerSample:
     """The ranked probability score of each sample."""
@@ -79,7 +72,6 @@ RPS = MethodRecord(
     title="ranked probability score",
     family="distance",
     reference="Hou, Yu, Samaras 2016, Squared earth mover's distance-based loss for training deep neural networks",
-    year=2016,
     num_outputs="c",
     build=RankedProbability,
 )

@@ -22,9 +22,7 @@ class Slace(SoftmaxMethod):
     Not one-peaked by construction. It is computed in log space, where the authors' code adds 1e-9 to the sums.
 
     Args:
-        num_classes: Number of classes, at least 2.
         sharpness: :math:`\alpha` of the soft label.
-        class_weight: Weight of each class.
 
     Example:
         >>> slace = Slace(num_classes=2, sharpness=1.0)
@@ -56,7 +54,6 @@ SLACE = MethodRecord(
     title="soft labels, accumulated",
     family="distance",
     reference="Nachmani et al. 2025, SLACE: a monotone and balance-sensitive loss function for ordinal regression",
-    year=2025,
     num_outputs="c",
     build=Slace,
 )

@@ -27,12 +27,10 @@ class Slopes(Method):
     c - 1 levels. Prediction: the mode. Not one-peaked by construction.
 
     Args:
-        num_classes: Number of classes, at least 2.
         weight: w, the weight of cross-entropy on the accumulated scores.
         levels: "squared" as above, or "logistic" for the log loss of each question. "squared" learns better with many
             classes; with few there is little difference. Both keep the order.
         temperature: :math:`\tau` of the posterior; the loss does not use it.
-        class_weight: Weight of each class.
 
     Example:
         >>> import torch
@@ -90,8 +88,6 @@ SLOPES = MethodRecord(
     title="level questions as slopes",
     family="levels",
     reference="onepeak",
-    year=None,
     num_outputs="c-1",
-    as_published="none",
     build=Slopes,
 )

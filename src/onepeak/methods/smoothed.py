@@ -3,13 +3,13 @@
 from typing import final
 
 import torch
-from torch import Tensor
+from torch import nn
 from torch.nn import functional as F
 
-from onepeak._core.check import check_scores
-from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, Scores, full_precision, real_tensors
+from onepeak._core.check import check_integer, check_scores
+from onepeak._core.tensors import Outputs, PerClass, full_precision, real_tensors
 from onepeak.errors import InputError
-from onepeak.methods.method import ExactTable, Method
+from onepeak.methods.method import ExactTable, Method, Wrapped
 from onepeak.methods.record import MethodRecord
 from onepeak.methods.slopes import Slopes, SlopesLevels
 
@@ -18,51 +18,39 @@ MOST_TABLED = 512
 
 
 @final
-class Smoothed(Method):
-    r"""A base method on outputs that are averaged over their neighbours at every scale.
+class SmoothScores(nn.Module):
+    r"""A layer that averages the outputs of a network over their neighbours at every scale.
 
     .. math:: o_k = \frac1{m+1} \Big( u_k + \sum_{i=0}^{m-1} \mathrm{mean} \, \{ u_j : |j - k| \le 2^i \} \Big),
               \qquad 2^{m-1} < n
 
-    where u are the n outputs of the network and o are the inputs of the base method, in training and prediction. The
-    questions "aged 31?" and "aged 32?" have nearly the same answer, yet each output of a network learns separately.
-    With averaging, all outputs learn from every sample: distant ones learn the approximate position of the label, close
-    ones the exact position. All scales have equal weight, so there is no width to tune, for 5 classes or for 100.
-    Scores that change little from one class to the next also have fewer peaks. The averaging is invertible, so the
-    network can still represent any outputs.
+    where u are the n outputs of the last layer. The questions "aged 31?" and "aged 32?" have nearly the same answer,
+    yet each output of a network learns separately. With averaging, all outputs learn from every sample: distant ones
+    learn the approximate position of the label, close ones the exact position. All scales have equal weight, so there
+    is no width to tune, for 5 classes or for 100. Scores that change little from one class to the next also have fewer
+    peaks. The averaging is invertible, so the network can still represent any scores. It has no parameters.
 
     Args:
-        base: A method with one output per class or per level. Posterior and prediction are those of the base.
+        num_outputs: The number of outputs, n: of a network with one score per class, the number of classes.
 
     Example:
-        >>> smooth = Smoothed(Slopes(num_classes=4))
-        >>> smooth.class_scores(torch.tensor([3.0, -3.0, -3.0]))
-        tensor([ 0.0000,  0.6667, -1.0000, -3.3333])
+        >>> network = nn.Sequential(nn.Linear(16, 70), SmoothScores(70))
+        >>> network(torch.zeros(2, 16)).shape
+        torch.Size([2, 70])
+        >>> SmoothScores(3)(torch.tensor([0.0, 6.0, 0.0]))
+        tensor([1.6667, 3.3333, 1.6667])
     """
 
-    def __init__(self, base: Method) -> None:
-        if not isinstance(base, Method):
-            raise InputError(f"`base` must be a method, got {type(base).__name__}: see onepeak.method(name, ...).")
-        if base.num_outputs < base.num_classes - 1:
-            raise InputError(
-                f"`base` must have one output per class or level, got {type(base).__name__} with "
-                f"{base.num_outputs}: there are no neighbours to average over."
-            )
-        super().__init__(base.num_classes, class_weight=base.class_weight)
-        self.base = base
-        length = base.num_outputs
+    def __init__(self, num_outputs: int) -> None:
+        super().__init__()
+        self.num_outputs = check_integer("num_outputs", num_outputs, minimum=1)
         with real_tensors():
-            self.weights = ExactTable(smoothed(torch.eye(length).double())) if length <= MOST_TABLED else None
-        self.decision, self.own_rate = base.decision, base.own_rate
-        self.batchwise = base.batchwise
+            self.weights = ExactTable(smoothed(torch.eye(num_outputs).double())) if num_outputs <= MOST_TABLED else None
 
-    @property
-    def num_outputs(self) -> int:
-        """As the base method."""
-        return self.base.num_outputs
-
-    def smooth(self, outputs: Outputs) -> Outputs:
-        """The inputs of the base method: `smoothed(outputs)`."""
+    def forward(self, outputs: Outputs) -> Outputs:
+        """The averaged outputs, at least in float32. The outputs of one sample are the last axis."""
+        check_scores(outputs, self.num_outputs, name="outputs")
+        outputs = full_precision(outputs)
         if self.weights is None:
             return smoothed(outputs)
         kind = outputs.device.type
@@ -75,39 +63,36 @@ class Smoothed(Method):
         with torch.autocast(kind, enabled=False):  # autocast would round to eight bits
             return outputs @ weights
 
-    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The losses of the base method."""
-        return self.base.checked_losses(self.smooth(outputs), labels)
+    def extra_repr(self) -> str:
+        """The settings shown by `print`."""
+        return f"{self.num_outputs}"
 
-    def weighted_losses(self, outputs: Outputs, labels: Labels, weights: PerSample | None) -> PerSample:
-        """The weighted losses of the base method."""
-        return self.base.weighted_losses(self.smooth(outputs), labels, weights)
 
-    def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
-        """The mean loss of the base method."""
-        return self.base.mean_loss(self.smooth(outputs), labels)
+@final
+class Smoothed(Wrapped):
+    """A base method on outputs that are averaged over their neighbours, in training and prediction: `SmoothScores`.
 
-    def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """The posterior of the base method."""
-        return self.base.posterior_of(self.smooth(outputs))
+    Args:
+        base: A method with one output per class or per level. Posterior and prediction are those of the base.
 
-    def class_scores(self, outputs: Outputs) -> Scores:
-        """The class scores of the base method."""
-        return self.base.class_scores(self.smooth(outputs))
+    Example:
+        >>> smooth = Smoothed(Slopes(num_classes=4))
+        >>> smooth.class_scores(torch.tensor([3.0, -3.0, -3.0]))
+        tensor([ 0.0000,  0.6667, -1.0000, -3.3333])
+    """
 
-    def predict(self, outputs: Outputs) -> Labels:
-        """The prediction of the base method."""
-        check_scores(outputs, self.num_outputs, name="outputs")
-        return self.base.predict(self.smooth(full_precision(outputs)))
+    def __init__(self, base: Method) -> None:
+        super().__init__(base)
+        if base.num_outputs < base.num_classes - 1:
+            raise InputError(
+                f"`base` must have one output per class or level, got {type(base).__name__} with "
+                f"{base.num_outputs}: there are no neighbours to average over."
+            )
+        self.smooth = SmoothScores(base.num_outputs)
 
-    @property
-    def scheduled(self) -> bool:
-        """Whether the base method has a schedule."""
-        return self.base.scheduled
-
-    def tighten(self) -> None:
-        """Advances the schedule of the base method."""
-        self.base.tighten()
+    def base_outputs(self, outputs: Outputs) -> Outputs:
+        """The averages of the outputs."""
+        return self.smooth(outputs)
 
 
 def smooth_slopes(
@@ -149,18 +134,18 @@ def smoothed(outputs: Outputs) -> Outputs:
     length = outputs.shape[-1]
     num_before = torch.arange(length, device=outputs.device)
     num_after = num_before.flip(0)
-    before, after = _moved(outputs, 1), _moved(outputs, -1)  # the sums of the next `reach` outputs on either side
+    before, after = _shifted(outputs, 1), _shifted(outputs, -1)  # the sums of the next `reach` outputs on either side
     total, scales, reach = outputs, 1, 1
     while reach < length:
         total = total + (before + outputs + after) / (1 + num_before.clamp(max=reach) + num_after.clamp(max=reach))
-        before, after = before + _moved(before, reach), after + _moved(after, -reach)
+        before, after = before + _shifted(before, reach), after + _shifted(after, -reach)
         scales, reach = scales + 1, 2 * reach
     return total / scales
 
 
-def _moved(values: Outputs, places: int) -> Outputs:
+def _shifted(values: Outputs, steps: int) -> Outputs:
     """The values shifted along the last axis and padded with zeros."""
-    return F.pad(values, (places, -places))
+    return F.pad(values, (steps, -steps))
 
 
 SMOOTH_SLOPES = MethodRecord(
@@ -168,8 +153,6 @@ SMOOTH_SLOPES = MethodRecord(
     title="slopes whose neighbours learn together",
     family="levels",
     reference="onepeak",
-    year=None,
     num_outputs="c-1",
-    as_published="none",
     build=smooth_slopes,
 )

@@ -30,7 +30,6 @@ class SoftLabels(SoftmaxMethod):
 
     Args:
         targets: A c x c table; row y is the target distribution of label y and sums to one.
-        class_weight: Weight of each class.
 
     Example:
         >>> sure_of_the_ends = SoftLabels(torch.tensor([[1.0, 0.0, 0.0], [0.2, 0.6, 0.2], [0.0, 0.0, 1.0]]))
@@ -211,7 +210,6 @@ SOFT_TRIANGULAR = MethodRecord(
     title="triangular soft labels",
     family="soft-labels",
     reference="Vargas et al. 2023, Soft labelling based on triangular distributions for ordinal classification",
-    year=2023,
     num_outputs="c",
     build=triangular,
 )
@@ -221,7 +219,6 @@ SOFT_BETA = MethodRecord(
     title="beta soft labels",
     family="soft-labels",
     reference="Vargas et al. 2022, Unimodal regularisation based on beta distribution for deep ordinal regression",
-    year=2022,
     num_outputs="c",
     build=beta,
 )
@@ -231,7 +228,6 @@ SOFT_BINOMIAL = MethodRecord(
     title="binomial soft labels",
     family="soft-labels",
     reference="Liu et al. 2020, Unimodal regularized neuron stick-breaking for ordinal classification",
-    year=2020,
     num_outputs="c",
     build=binomial_labels,
 )
@@ -241,7 +237,6 @@ SOFT_POISSON = MethodRecord(
     title="Poisson soft labels",
     family="soft-labels",
     reference="Liu et al. 2020, Unimodal regularized neuron stick-breaking for ordinal classification",
-    year=2020,
     num_outputs="c",
     build=poisson_labels,
 )

@@ -132,7 +132,6 @@ SORD = MethodRecord(
     title="soft labels by distance",
     family="soft-labels",
     reference="Díaz, Marathe 2019, Soft labels for ordinal regression",
-    year=2019,
     num_outputs="c",
     build=sord,
 )
@@ -142,7 +141,6 @@ SOFT_EXPONENTIAL = MethodRecord(
     title="exponential soft labels",
     family="soft-labels",
     reference="Vargas et al. 2023, Exponential loss regularisation for encouraging ordinal constraint",
-    year=2023,
     num_outputs="c",
     build=exponential,
 )
@@ -152,7 +150,6 @@ SOFT_GEOMETRIC = MethodRecord(
     title="geometric soft labels",
     family="soft-labels",
     reference="Haas, Hüllermeier 2023, Rectifying bias in ordinal data using unimodal label smoothing",
-    year=2023,
     num_outputs="c",
     build=geometric,
 )
@@ -162,7 +159,6 @@ SOFT_INVERSE = MethodRecord(
     title="label smoothing by inverse distance",
     family="soft-labels",
     reference="after Szegedy et al. 2016, Rethinking the inception architecture for computer vision",
-    year=2016,
     num_outputs="c",
     build=inverse_distance,
 )

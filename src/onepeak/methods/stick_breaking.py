@@ -46,7 +46,6 @@ STICK_BREAKING = MethodRecord(
     title="stick-breaking",
     family="distribution",
     reference="Liu et al. 2018, Ordinal regression with neuron stick-breaking for medical diagnosis",
-    year=2018,
     num_outputs="c-1",
     build=StickBreaking,
 )

@@ -31,10 +31,8 @@ class UnimodalConcentrated(SoftmaxMethod):
     minimum is slightly negative.
 
     Args:
-        num_classes: Number of classes, at least 2.
         weight: :math:`\lambda`. Implementations of the paper use 1000; with little data, short training then finds only
             a flat posterior, which violates no order.
-        class_weight: Weight of each class.
 
     Example:
         >>> uc = UnimodalConcentrated(num_classes=2, weight=0.0)
@@ -65,7 +63,6 @@ UC = MethodRecord(
     title="unimodal-concentrated",
     family="distance",
     reference="Li et al. 2022, Unimodal-concentrated loss for ordinal regression",
-    year=2022,
     num_outputs="c",
     build=UnimodalConcentrated,
 )

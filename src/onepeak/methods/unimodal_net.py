@@ -5,8 +5,7 @@ from typing import final
 import torch
 from torch import Tensor
 
-from onepeak._core.tensors import Labels, Outputs, PerSample, Scores
-from onepeak.constraints.cross_entropy import cross_entropy
+from onepeak._core.tensors import Outputs, Scores
 from onepeak.methods.method import SoftmaxMethod
 from onepeak.methods.record import MethodRecord
 
@@ -43,10 +42,6 @@ class UnimodalNet(SoftmaxMethod):
         falling = steps.flip(-1).cumsum(dim=-1).flip(-1)
         return below_the_peak(torch.minimum(rising, falling), outputs.dtype)
 
-    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Cross-entropy of the scores."""
-        return cross_entropy(self.class_scores(outputs), labels)
-
 
 def positive(x: Tensor) -> Tensor:
     """(x + sqrt(x^2 + 4)) / 2, about x above zero and 1 / -x below; Barron, "Squareplus", 2021."""
@@ -75,7 +70,6 @@ UNIMODAL_NET = MethodRecord(
     title="lower of two running sums",
     family="distribution",
     reference="Cardoso, Cruz, Albuquerque 2023, Unimodal distributions for ordinal regression",
-    year=2023,
     num_outputs="c",
     unimodal=True,
     build=UnimodalNet,

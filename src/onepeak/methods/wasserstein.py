@@ -25,9 +25,7 @@ class WassersteinUnimodal(SoftmaxMethod):
     the authors' code treats as a constant.
 
     Args:
-        num_classes: Number of classes, at least 2.
         weight: :math:`\lambda`.
-        class_weight: Weight of each class.
 
     Example:
         >>> import torch
@@ -55,7 +53,6 @@ WU = MethodRecord(
     title="cross-entropy and the distance to one peak",
     family="constraint",
     reference="Cardoso, Cruz, Albuquerque 2023, Unimodal distributions for ordinal regression",
-    year=2023,
     num_outputs="c",
     build=WassersteinUnimodal,
 )

@@ -15,12 +15,11 @@ import torch
 from torch import Tensor
 from torchmetrics import Metric
 
-from onepeak._core.check import check_labels, check_num_classes
+from onepeak._core.check import check_class_scores, check_labels, check_num_classes
 from onepeak._core.tensors import Labels, LogProbs, PerSample, Scalar
 from onepeak.errors import InputError
 from onepeak.metrics.functional.confusion_matrix import as_weights, confusion_matrix, weighted_sum
 from onepeak.posterior import mode
-from onepeak.posterior._check import check_class_scores
 
 
 class OrdinalMetric(Metric):
@@ -153,11 +152,14 @@ class LabelMetric(OrdinalMetric):
             )
 
 
-def function_of_labels(function: Callable[..., Tensor]) -> Callable[[LabelMetric, Tensor, Tensor, Tensor], Tensor]:
-    """Returns the `_value` of a metric without settings: a pure function, called with the metric's `num_classes`."""
+def function_of_labels(
+    function: Callable[..., Tensor], *settings: str
+) -> Callable[[LabelMetric, Tensor, Tensor, Tensor], Tensor]:
+    """Returns the `_value` of a metric: a pure function, called with these attributes of the metric."""
 
     def value(self: LabelMetric, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
-        return function(predicted, labels, num_classes=self.num_classes, sample_weight=sample_weight)
+        given = {name: getattr(self, name) for name in settings}
+        return function(predicted, labels, sample_weight=sample_weight, **given)
 
     return value
 

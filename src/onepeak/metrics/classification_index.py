@@ -2,23 +2,16 @@
 
 from typing import final
 
-from torch import Tensor
-
 from onepeak._core.check import check_number
 from onepeak.metrics import functional
-from onepeak.metrics._base import LabelMetric
+from onepeak.metrics._base import LabelMetric, function_of_labels
 
 
 @final
 class OrdinalClassificationIndex(LabelMetric):
     """The OCI: the cost of the cheapest path through the confusion matrix that never goes back in either label.
 
-    Range 0 to 1, lower is better; nan without samples. See `functional.ordinal_classification_index`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
-        beta: Cost of the distance of a path from the diagonal.
-        gamma: Power of the distances.
+    See `functional.ordinal_classification_index`.
 
     Example:
         >>> import torch
@@ -35,27 +28,14 @@ class OrdinalClassificationIndex(LabelMetric):
         self.beta = check_number("beta", beta, minimum=0)
         self.gamma = check_number("gamma", gamma, above=0)
 
-    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
-        return functional.ordinal_classification_index(
-            predicted,
-            labels,
-            num_classes=self.num_classes,
-            beta=self.beta,
-            gamma=self.gamma,
-            sample_weight=sample_weight,
-        )
+    _value = function_of_labels(functional.ordinal_classification_index, "num_classes", "beta", "gamma")
 
 
 @final
 class UniformOrdinalClassificationIndex(LabelMetric):
     """The UOC: the ordinal classification index with equal weight for every class.
 
-    Range 0 to 1, lower is better; nan without samples. See `functional.uniform_ordinal_classification_index`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
-        beta: Cost of the distance of a path from the diagonal; by default the index is averaged over all betas from 0
-            to 1.
+    See `functional.uniform_ordinal_classification_index`.
 
     Example:
         >>> import torch
@@ -71,7 +51,4 @@ class UniformOrdinalClassificationIndex(LabelMetric):
         super().__init__(num_classes=num_classes)
         self.beta = None if beta is None else check_number("beta", beta, minimum=0)
 
-    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
-        return functional.uniform_ordinal_classification_index(
-            predicted, labels, num_classes=self.num_classes, beta=self.beta, sample_weight=sample_weight
-        )
+    _value = function_of_labels(functional.uniform_ordinal_classification_index, "num_classes", "beta")

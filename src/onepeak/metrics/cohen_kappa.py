@@ -2,8 +2,6 @@
 
 from typing import final
 
-from torch import Tensor
-
 from onepeak.metrics import functional
 from onepeak.metrics._base import LabelMetric, function_of_labels
 from onepeak.metrics.functional.cohen_kappa import Weighting, check_weighting
@@ -11,13 +9,7 @@ from onepeak.metrics.functional.cohen_kappa import Weighting, check_weighting
 
 @final
 class QuadraticWeightedKappa(LabelMetric):
-    """Cohen's kappa with disagreements weighted by their squared distance.
-
-    Range -1 to 1, higher is better, 0 is chance; nan if all true and predicted labels are the same class, or without
-    samples. See `functional.quadratic_weighted_kappa`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
+    """Cohen's kappa with disagreements weighted by their squared distance: `functional.quadratic_weighted_kappa`.
 
     Example:
         >>> import torch
@@ -28,20 +20,12 @@ class QuadraticWeightedKappa(LabelMetric):
     """
 
     higher_is_better = True
-    _value = function_of_labels(functional.quadratic_weighted_kappa)
+    _value = function_of_labels(functional.quadratic_weighted_kappa, "num_classes")
 
 
 @final
 class WeightedKappa(LabelMetric):
-    """Cohen's kappa with a choice of weights for disagreements.
-
-    At most 1, higher is better, 0 is chance; nan if all true and predicted labels are the same class, or without
-    samples. See `functional.weighted_kappa`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
-        weighting: The cost of a disagreement: "none" (1 for every error: plain kappa), "linear", "quadratic", a power
-            of the distance, or a table of true (row) by predicted (column) labels.
+    """Cohen's kappa with a choice of weights for disagreements: `functional.weighted_kappa`.
 
     Example:
         >>> import torch
@@ -58,7 +42,4 @@ class WeightedKappa(LabelMetric):
         check_weighting(weighting, num_classes)
         self.weighting = weighting
 
-    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
-        return functional.weighted_kappa(
-            predicted, labels, num_classes=self.num_classes, weighting=self.weighting, sample_weight=sample_weight
-        )
+    _value = function_of_labels(functional.weighted_kappa, "num_classes", "weighting")

@@ -11,12 +11,7 @@ from onepeak.metrics._base import LabelMetric, SampleMean, function_of_labels
 
 @final
 class MeanAbsoluteError(LabelMetric):
-    """Mean distance of the predicted label from the true one, in classes.
-
-    Range 0 to c - 1, lower is better; nan without samples. See `functional.mean_absolute_error`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
+    """Mean distance of the predicted label from the true one, in classes: `functional.mean_absolute_error`.
 
     Example:
         >>> import torch
@@ -28,18 +23,14 @@ class MeanAbsoluteError(LabelMetric):
 
     higher_is_better = False
 
-    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
-        return functional.mean_absolute_error(predicted, labels, sample_weight=sample_weight)
+    _value = function_of_labels(functional.mean_absolute_error)
 
 
 @final
 class MeanAbsoluteErrorOfMedian(SampleMean):
     """Mean distance of the posterior's median from the true label, in classes, whatever label was predicted.
 
-    Range 0 to c - 1, lower is better; nan without samples. See `functional.absolute_error_of_median`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
+    See `functional.absolute_error_of_median`.
 
     Example:
         >>> import torch
@@ -63,10 +54,7 @@ class MeanAbsoluteErrorOfMedian(SampleMean):
 class RootMeanSquaredError(LabelMetric):
     """Root of the mean squared distance of the predicted label from the true one, in classes.
 
-    Range 0 to c - 1, lower is better; nan without samples. See `functional.root_mean_squared_error`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
+    See `functional.root_mean_squared_error`.
 
     Example:
         >>> import torch
@@ -78,18 +66,14 @@ class RootMeanSquaredError(LabelMetric):
 
     higher_is_better = False
 
-    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
-        return functional.root_mean_squared_error(predicted, labels, sample_weight=sample_weight)
+    _value = function_of_labels(functional.root_mean_squared_error)
 
 
 @final
 class AverageMeanAbsoluteError(LabelMetric):
     """The mean absolute error of each class, averaged over the classes that occur.
 
-    Range 0 to c - 1, lower is better; nan without samples. See `functional.average_mean_absolute_error`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
+    See `functional.average_mean_absolute_error`.
 
     Example:
         >>> import torch
@@ -100,17 +84,12 @@ class AverageMeanAbsoluteError(LabelMetric):
     """
 
     higher_is_better = False
-    _value = function_of_labels(functional.average_mean_absolute_error)
+    _value = function_of_labels(functional.average_mean_absolute_error, "num_classes")
 
 
 @final
 class MaximumMeanAbsoluteError(LabelMetric):
-    """The mean absolute error of the worst class.
-
-    Range 0 to c - 1, lower is better; nan without samples. See `functional.maximum_mean_absolute_error`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
+    """The mean absolute error of the worst class: `functional.maximum_mean_absolute_error`.
 
     Example:
         >>> import torch
@@ -121,17 +100,12 @@ class MaximumMeanAbsoluteError(LabelMetric):
     """
 
     higher_is_better = False
-    _value = function_of_labels(functional.maximum_mean_absolute_error)
+    _value = function_of_labels(functional.maximum_mean_absolute_error, "num_classes")
 
 
 @final
 class Accuracy(LabelMetric):
-    """Share of samples whose predicted label is the true one.
-
-    Range 0 to 1, higher is better; nan without samples. See `functional.accuracy`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
+    """Share of samples whose predicted label is the true one: `functional.accuracy`.
 
     Example:
         >>> import torch
@@ -143,19 +117,12 @@ class Accuracy(LabelMetric):
 
     higher_is_better = True
 
-    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
-        return functional.accuracy(predicted, labels, sample_weight=sample_weight)
+    _value = function_of_labels(functional.accuracy)
 
 
 @final
 class AccuracyWithin(LabelMetric):
-    """Share of samples whose predicted label is at most `k` classes from the true one.
-
-    Range 0 to 1, higher is better; nan without samples. See `functional.accuracy_within`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
-        k: The largest distance that counts as correct.
+    """Share of samples whose predicted label is at most `k` classes from the true one: `functional.accuracy_within`.
 
     Example:
         >>> import torch
@@ -171,5 +138,4 @@ class AccuracyWithin(LabelMetric):
         super().__init__(num_classes=num_classes)
         self.k = check_integer("k", k, minimum=0)
 
-    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
-        return functional.accuracy_within(predicted, labels, k=self.k, sample_weight=sample_weight)
+    _value = function_of_labels(functional.accuracy_within, "k")

@@ -14,13 +14,7 @@ from onepeak.metrics.functional.probabilistic import calibration_bins, calibrati
 
 @final
 class NegativeLogLikelihood(SampleMean):
-    """Mean negative log-probability of the true label, in nats.
-
-    Range 0 to infinity, lower is better; infinite if a true label has probability zero, nan without samples.
-    See `functional.negative_log_likelihood`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
+    """Mean negative log-probability of the true label, in nats: `functional.negative_log_likelihood`.
 
     Example:
         >>> metric = NegativeLogLikelihood(num_classes=3)
@@ -43,10 +37,7 @@ class NegativeLogLikelihood(SampleMean):
 class RankedProbabilityScore(SampleMean):
     """Squared distance of the cumulative distribution from that of the true label, summed over thresholds; the mean.
 
-    Range 0 to c - 1, lower is better; nan without samples. See `functional.ranked_probability_score`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
+    See `functional.ranked_probability_score`.
 
     Example:
         >>> metric = RankedProbabilityScore(num_classes=3)
@@ -69,10 +60,7 @@ class RankedProbabilityScore(SampleMean):
 class EarthMoverDistance(SampleMean):
     """Mean distance, in classes, that probability has to move to reach the true label: the expected absolute error.
 
-    Range 0 to c - 1, lower is better; nan without samples. See `functional.earth_mover_distance`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
+    See `functional.earth_mover_distance`.
 
     Example:
         >>> metric = EarthMoverDistance(num_classes=3)
@@ -95,12 +83,7 @@ class EarthMoverDistance(SampleMean):
 class ExpectedCalibrationError(OrdinalMetric):
     """Mean gap between the probability of the mode and how often the mode is correct.
 
-    Range 0 to 1, lower is better; nan without samples. It concerns the mode, whatever label was predicted.
     See `functional.expected_calibration_error`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
-        num_bins: Number of bins of equal width between 0 and 1.
 
     Example:
         >>> metric = ExpectedCalibrationError(num_classes=2)

@@ -8,13 +8,7 @@ from onepeak.metrics._base import LabelMetric, function_of_labels
 
 @final
 class KendallTau(LabelMetric):
-    """Kendall's tau-b of predicted and true labels, exact for any number of samples.
-
-    Range -1 to 1, higher is better, 0 is chance; nan if all true or all predicted labels are the same, or without
-    samples. See `functional.kendall_tau`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
+    """Kendall's tau-b of predicted and true labels, exact for any number of samples: `functional.kendall_tau`.
 
     Example:
         >>> import torch
@@ -25,18 +19,14 @@ class KendallTau(LabelMetric):
     """
 
     higher_is_better = True
-    _value = function_of_labels(functional.kendall_tau)
+    _value = function_of_labels(functional.kendall_tau, "num_classes")
 
 
 @final
 class SpearmanCorrelation(LabelMetric):
     """Spearman's rank correlation of predicted and true labels, exact for any number of samples.
 
-    Range -1 to 1, higher is better, 0 is chance; nan if all true or all predicted labels are the same, or without
-    samples. See `functional.spearman_correlation`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
+    See `functional.spearman_correlation`.
 
     Example:
         >>> import torch
@@ -47,4 +37,4 @@ class SpearmanCorrelation(LabelMetric):
     """
 
     higher_is_better = True
-    _value = function_of_labels(functional.spearman_correlation)
+    _value = function_of_labels(functional.spearman_correlation, "num_classes")

@@ -2,8 +2,6 @@
 
 from typing import final, get_args
 
-from torch import Tensor
-
 from onepeak._core.check import check_choice, check_number
 from onepeak.metrics import functional
 from onepeak.metrics._base import LabelMetric, function_of_labels
@@ -12,12 +10,7 @@ from onepeak.metrics.functional.sensitivity import Average
 
 @final
 class BalancedAccuracy(LabelMetric):
-    """The sensitivity of each class, averaged over the classes that occur.
-
-    Range 0 to 1, higher is better; nan without samples. See `functional.balanced_accuracy`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
+    """The sensitivity of each class, averaged over the classes that occur: `functional.balanced_accuracy`.
 
     Example:
         >>> import torch
@@ -28,18 +21,14 @@ class BalancedAccuracy(LabelMetric):
     """
 
     higher_is_better = True
-    _value = function_of_labels(functional.balanced_accuracy)
+    _value = function_of_labels(functional.balanced_accuracy, "num_classes")
 
 
 @final
 class GeometricMeanSensitivity(LabelMetric):
     """The geometric mean of the sensitivities: zero if one class is never found.
 
-    Range 0 to 1, higher is better; nan without samples. Classes that do not occur are left out.
     See `functional.geometric_mean_sensitivity`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
 
     Example:
         >>> import torch
@@ -50,18 +39,12 @@ class GeometricMeanSensitivity(LabelMetric):
     """
 
     higher_is_better = True
-    _value = function_of_labels(functional.geometric_mean_sensitivity)
+    _value = function_of_labels(functional.geometric_mean_sensitivity, "num_classes")
 
 
 @final
 class MinimumSensitivity(LabelMetric):
-    """The sensitivity of the class that is found least often.
-
-    Range 0 to 1, higher is better; nan without samples. Classes that do not occur are left out.
-    See `functional.minimum_sensitivity`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
+    """The sensitivity of the class that is found least often: `functional.minimum_sensitivity`.
 
     Example:
         >>> import torch
@@ -72,19 +55,12 @@ class MinimumSensitivity(LabelMetric):
     """
 
     higher_is_better = True
-    _value = function_of_labels(functional.minimum_sensitivity)
+    _value = function_of_labels(functional.minimum_sensitivity, "num_classes")
 
 
 @final
 class ExtremeSensitivity(LabelMetric):
-    """The mean sensitivity of the first and the last class.
-
-    Range 0 to 1, higher is better; nan if the first or the last class does not occur, or without samples.
-    See `functional.extreme_sensitivity`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
-        average: "arithmetic" or "geometric".
+    """The mean sensitivity of the first and the last class: `functional.extreme_sensitivity`.
 
     Example:
         >>> import torch
@@ -101,22 +77,14 @@ class ExtremeSensitivity(LabelMetric):
         check_choice("average", average, get_args(Average))
         self.average = average
 
-    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
-        return functional.extreme_sensitivity(
-            predicted, labels, num_classes=self.num_classes, average=self.average, sample_weight=sample_weight
-        )
+    _value = function_of_labels(functional.extreme_sensitivity, "num_classes", "average")
 
 
 @final
 class IndexOfBalancedAccuracy(LabelMetric):
     """Each class against all others: the product of sensitivity and specificity, raised where sensitivity is higher.
 
-    Range 0 to 1, higher is better; nan if only one class occurs, or without samples.
     See `functional.index_of_balanced_accuracy`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
-        alpha: Weight of the difference between the two, from 0 to 1.
 
     Example:
         >>> import torch
@@ -132,7 +100,4 @@ class IndexOfBalancedAccuracy(LabelMetric):
         super().__init__(num_classes=num_classes)
         self.alpha = check_number("alpha", alpha, minimum=0, maximum=1)
 
-    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
-        return functional.index_of_balanced_accuracy(
-            predicted, labels, num_classes=self.num_classes, alpha=self.alpha, sample_weight=sample_weight
-        )
+    _value = function_of_labels(functional.index_of_balanced_accuracy, "num_classes", "alpha")

@@ -46,11 +46,9 @@ class PairMetric(OrdinalMetric):
 class SideOrderIndex(PairMetric):
     """Mean share of adjacent pairs of classes that fall strictly away from the reference label.
 
-    Range 0 to 1, higher is better; nan without samples. Ties are violations. Random scores reach `chance`.
     See `functional.side_order_index`.
 
     Args:
-        num_classes: Number of classes, including any that never occur.
         reference: The label to fall away from: "predicted" (is the posterior consistent with its own prediction?) or
             "true".
 
@@ -82,10 +80,9 @@ class SideOrderIndex(PairMetric):
 class NumViolations(PairMetric):
     """Mean number of adjacent pairs that do not fall away from the reference label; ties are violations.
 
-    Range 0 to c - 1, lower is better; nan without samples. See `functional.num_violations`.
+    See `functional.num_violations`.
 
     Args:
-        num_classes: Number of classes, including any that never occur.
         reference: The label to fall away from: "predicted" or "true".
 
     Example:
@@ -105,12 +102,9 @@ class NumViolations(PairMetric):
 
 @final
 class ViolationSize(SampleMean):
-    """Mean probability by which a posterior rises on the way out from the reference label.
-
-    Range 0 to 1, lower is better; nan without samples. See `functional.violation_size`.
+    """Mean probability by which a posterior rises on the way out from the reference label: `functional.violation_size`.
 
     Args:
-        num_classes: Number of classes, including any that never occur.
         reference: The label to fall away from: "predicted" or "true".
 
     Example:
@@ -136,13 +130,7 @@ class ViolationSize(SampleMean):
 class UnimodalRate(SampleMean):
     """Share of posteriors with one peak: they rise strictly to their mode and fall strictly after it.
 
-    Range 0 to 1, higher is better; nan without samples. See `onepeak.posterior.is_unimodal`.
-
-    Args:
-        num_classes: Number of classes, including any that never occur.
-        tolerance: By how much, in log-probability, a pair may go the wrong way and still pass; at zero, a tie fails.
-        definition: The definition of one peak: "strict", "weak" (ties pass), "quasi" (only the neighbours of the mode
-            must be in order) or "rounded_to_two_decimals" (used by one benchmark; small bumps pass).
+    See `onepeak.posterior.is_unimodal`.
 
     Example:
         >>> import torch

@@ -25,11 +25,6 @@ def load_weights(module: nn.Module, path: Path, *, unused: Collection[str] = ())
     of the module's names are found is removed; tensors without it belong to other parts. Values in another precision
     are converted.
 
-    Args:
-        module: The module to load into.
-        path: See `read_weights`.
-        unused: Layers that the file may have and the module does not, such as the classifier "fc".
-
     Returns:
         A sentence on the tensors of the file that were not used, if there are any.
 

@@ -6,10 +6,17 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from onepeak._core.check import check_integer, check_labels, check_number, check_weights, in_plain_eager
+from onepeak._core.check import (
+    check_class_scores,
+    check_integer,
+    check_labels,
+    check_log_probs,
+    check_number,
+    check_weights,
+    in_plain_eager,
+)
 from onepeak._core.tensors import Labels, LogProbs, PerSample, full_precision
 from onepeak.errors import InputError
-from onepeak.posterior._check import check_class_scores, check_log_probs
 
 COLDEST, HOTTEST = 0.05, 1000.0
 """The search range of the temperature."""

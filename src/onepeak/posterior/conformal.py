@@ -7,10 +7,9 @@ from typing import final
 import torch
 from torch import Tensor
 
-from onepeak._core.check import check_labels, check_number
+from onepeak._core.check import check_class_scores, check_labels, check_log_probs, check_number
 from onepeak._core.tensors import Intervals, Labels, LogProbs, PerSample, PerSampleBool, Scores
 from onepeak.errors import InputError
-from onepeak.posterior._check import check_class_scores, check_log_probs
 
 
 @final

@@ -14,10 +14,9 @@ from types import MappingProxyType
 import torch
 from torch import Tensor
 
-from onepeak._core.check import readable
+from onepeak._core.check import check_class_scores, check_log_probs, readable
 from onepeak._core.tensors import Labels, LogProbs, PerSample, full_precision
 from onepeak.errors import InputError, NotFiniteError
-from onepeak.posterior._check import check_class_scores, check_log_probs
 
 
 def mode(log_probs: LogProbs) -> Labels:

@@ -8,10 +8,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from onepeak._core.check import check_choice, check_labels, in_plain_eager, launches_freely
+from onepeak._core.check import check_choice, check_labels, check_log_probs, in_plain_eager, launches_freely
 from onepeak._core.tensors import Labels, LogProbs
 from onepeak.constraints.gaps import signed_gaps
-from onepeak.posterior._check import check_log_probs
 from onepeak.posterior.isotonic import (
     NO_PROBABILITY,
     Distance,

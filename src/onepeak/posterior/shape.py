@@ -4,11 +4,10 @@ from typing import Literal, TypeAlias, get_args
 
 import torch
 
-from onepeak._core.check import check_choice, check_number
+from onepeak._core.check import check_choice, check_class_scores, check_log_probs, check_number
 from onepeak._core.tensors import Labels, LogProbs, PerSampleBool, full_precision
 from onepeak.constraints.gaps import signed_gaps
 from onepeak.errors import InputError
-from onepeak.posterior._check import check_class_scores, check_log_probs
 
 Unimodality: TypeAlias = Literal["strict", "weak", "quasi", "rounded_to_two_decimals"]
 """The definition of one peak, see `is_unimodal`."""

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak.data.datasets import DATASETS
-from onepeak.data.images.decode import decode_image
-from onepeak.data.images.pillow import Image
+from onepeak.data.images.decode import Image, decode_image
 from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Manifest
 from onepeak.data.source import DataSource
 from onepeak.data.splits.leaks import data_digest, item_digests

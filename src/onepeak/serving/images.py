@@ -12,11 +12,9 @@ from torch import Tensor
 
 from onepeak._core.files import expanded
 from onepeak._core.wording import counted, did_you_mean, listed
-from onepeak.data.images.decode import UnreadableImageError, decode_image, upright_rgb
-from onepeak.data.images.folder import on_disk
-from onepeak.data.images.pillow import Image
+from onepeak.data.images.decode import Image, UnreadableImageError, decode_image, upright_rgb
+from onepeak.data.images.folder import on_disk, scan
 from onepeak.data.images.resize import Resize
-from onepeak.data.images.scan import scan
 from onepeak.data.tables.columns import PATH
 from onepeak.data.tables.read import CSV_SUFFIXES, PARQUET_SUFFIXES, Table, read_table
 from onepeak.errors import InputError

@@ -15,11 +15,11 @@ from torch import Tensor
 from onepeak._core.check import check_integer
 from onepeak._core.wording import did_you_mean_file
 from onepeak.data.costs import costs_of
-from onepeak.data.images.batches import normalise
 from onepeak.data.images.decode import UnreadableImageError
 from onepeak.data.images.depth import depth_notes
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError, NotFiniteError
+from onepeak.networks.inputs import normalise
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import is_own
 from onepeak.serving.choose_model import model_folder

@@ -27,13 +27,6 @@ def hardly_trained(best_epoch: int, epochs: int, selected_by: str, *, order: flo
     This happens if training makes the selection metric worse before it makes it better, or never improves it. On data
     that are learnt at once, an early epoch is as good as any other, and its posteriors are in order.
 
-    Args:
-        best_epoch: The epoch that was kept, from 0.
-        epochs: Planned number of epochs; patience may have stopped training earlier.
-        selected_by: The selection metric; "last" selects nothing.
-        order: The side order index of the epoch that was kept.
-        chance: The side order index of random posteriors; 1 for two classes, where the check does not apply.
-
     Example:
         >>> hardly_trained(1, 60, "mae", order=0.55, chance=0.75), hardly_trained(1, 60, "mae", order=0.99, chance=0.75)
         (True, False)
@@ -44,10 +37,6 @@ def hardly_trained(best_epoch: int, epochs: int, selected_by: str, *, order: flo
 
 def best_constant(labels: Labels, num_classes: int) -> tuple[int, float]:
     """Returns the constant prediction with the lowest mean absolute error, and that error; the lowest label of a tie.
-
-    Args:
-        labels: True labels, at least one.
-        num_classes: Number of classes.
 
     Example:
         >>> best_constant(torch.tensor([0, 0, 1, 3]), 4)
@@ -63,10 +52,6 @@ def no_better_than_constant(mae: float, constant: float) -> bool:
     That is true of every network that predicts the same label for all samples. It need not mean that the network is
     bad: if most labels are equal, a constant prediction is hard to beat.
 
-    Args:
-        mae: The network's error.
-        constant: The error of `best_constant`; for 0 (a single label) or NaN (unknown) the result is False.
-
     Example:
         >>> no_better_than_constant(0.67, 0.67), no_better_than_constant(0.5, 0.67), no_better_than_constant(0.0, 0.0)
         (True, False, False)
@@ -76,10 +61,6 @@ def no_better_than_constant(mae: float, constant: float) -> bool:
 
 def never_predicted(labels: Labels, predicted: Labels) -> dict[int, int]:
     """Returns the classes that occur but are never predicted, usually rare ones, with their numbers of samples.
-
-    Args:
-        labels: True labels.
-        predicted: Predicted labels.
 
     Example:
         >>> never_predicted(torch.tensor([0, 0, 0, 1, 2, 2]), torch.tensor([0, 0, 1, 0, 0, 0]))
@@ -97,12 +78,9 @@ the total learning rate: training that has converged gains almost nothing there,
 def ran_out(values: Sequence[float]) -> bool:
     """Returns whether the best value came in the last quarter and the second half brought over a twentieth of the gain.
 
-    It is not enough that the last epoch is the best: as the learning rate falls to zero, the value settles from above,
-    and each epoch is slightly better than the one before.
-
-    Args:
-        values: A loss, or another value where lower is better, of a training that was not stopped early: before the
-            first epoch, if known, and after every epoch.
+    The values are of a loss, or another value where lower is better: before the first epoch, if known, and after every
+    epoch. It is not enough that the last epoch is the best: as the learning rate falls to zero, the value settles from
+    above, and each epoch is slightly better than the one before.
 
     Example:
         >>> ran_out([2.0, 1.8, 1.6, 1.5, 1.4]), ran_out([2.0, 1.1, 1.0, 0.99, 0.98])
@@ -118,12 +96,7 @@ def ran_out(values: Sequence[float]) -> bool:
 
 
 def values_to_lower(folder: Path, selected_by: str) -> list[float]:
-    """Returns the selection metric after every epoch, negated if higher is better; empty if nothing was selected.
-
-    Args:
-        folder: The run's folder.
-        selected_by: The validation metric, "loss", or "last".
-    """
+    """Returns the selection metric after every epoch, negated if higher is better; empty if nothing was selected."""
     if selected_by == "last":
         return []
     pandas = require("pandas", extra="data", purpose="The history")
@@ -137,11 +110,6 @@ def has_stalled(epoch: int, *, best_epoch: int, patience: int | None) -> bool:
     """Returns whether training stops after an epoch, because the best one is `patience` epochs back.
 
     It keeps no counter, so a resumed training stops where it would have stopped without the interruption.
-
-    Args:
-        epoch: The last epoch that was trained and validated, from 0.
-        best_epoch: The best epoch by validation, from 0.
-        patience: The recipe's patience; None to run all epochs.
 
     Example:
         >>> [has_stalled(epoch, best_epoch=4, patience=2) for epoch in (4, 5, 6)]

@@ -23,12 +23,7 @@ _MIXED = {"bf16": "bf16-mixed", "fp16": "16-mixed"}
 
 
 def make_fabric(*, device: str = "auto", precision: Precision = "fp32") -> "Fabric":
-    """Sets up the devices of a run. Under `torchrun` or SLURM it joins the other processes, on all nodes.
-
-    Args:
-        device: See `find_device`.
-        precision: "fp32", or mixed precision "bf16" or "fp16".
-    """
+    """Sets up the devices of a run. Under `torchrun` or SLURM it joins the other processes, on all nodes."""
     check_choice("precision", precision, get_args(Precision))
     place = find_device(device)
     if precision == "fp16" and place.type == "cpu":

@@ -40,16 +40,7 @@ class Predictions:
 def predict(
     network: Network, feed: Feed, indices: Indices, labels: Tensor, *, fabric: "Fabric", batch_size: int
 ) -> Predictions:
-    """Returns the posteriors and predicted labels of some samples.
-
-    Args:
-        network: The network; it is put into evaluation mode.
-        feed: Source of the inputs.
-        indices: The samples.
-        labels: The labels of all samples, on the network's device.
-        fabric: Device and precision.
-        batch_size: Most samples per batch.
-    """
+    """Returns the posteriors and predicted labels of some samples."""
     network.eval()
     log_probs = torch.empty(len(indices), network.method.num_classes)
     predicted = torch.empty(len(indices), dtype=torch.int64)

@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from onepeak.data.images.augment import Augment, draw_changes, shuffled
-from onepeak.data.images.batches import crop_table, evaluation_batches, gather, normalise, train_batch
+from onepeak.data.images.batches import crop_table, evaluation_batches, gather, train_batch
 from onepeak.data.images.store.images import ImageStore
+from onepeak.networks.inputs import normalise
 
 Indices = npt.NDArray[np.int64]
 
@@ -38,13 +39,7 @@ class Feed(ABC):
 
 @final
 class ImageFeed(Feed):
-    """Images of a store: random crops for training, whole images for evaluation.
-
-    Args:
-        store: The images; copied to the device if they fit there.
-        augment: Augmentation of the training images.
-        device: Device of the batches.
-    """
+    """Images of a store: random crops for training, whole images for evaluation."""
 
     def __init__(self, store: ImageStore, augment: Augment, device: torch.device) -> None:
         self.store = store.to(device) if device.type != "cpu" and store.fits(device) else store
@@ -80,12 +75,7 @@ class ImageFeed(Feed):
 
 @final
 class RowFeed(Feed):
-    """Encoded rows of a table.
-
-    Args:
-        rows: Samples x features, finite.
-        device: Device of the batches; the table is kept there.
-    """
+    """Encoded rows of a table."""
 
     def __init__(self, rows: npt.NDArray[np.float32], device: torch.device) -> None:
         self.rows = torch.from_numpy(rows).to(device)
@@ -113,15 +103,24 @@ def on_device(indices: Indices, device: torch.device) -> Tensor:
     return torch.tensor(indices, device=device)
 
 
+def batch_slices(num_samples: int, batch_size: int, *, num_processes: int = 1) -> list[slice]:
+    """Returns where the batches of an epoch begin and end.
+
+    Batch norm needs two samples per process: a last batch that is too short is left out, a full or only one never is.
+
+    Example:
+        >>> batch_slices(9, 4), batch_slices(1, 4)
+        ([slice(0, 4, None), slice(4, 8, None)], [slice(0, 1, None)])
+    """
+    fewest = min(2 * num_processes, batch_size)
+    starts = (start for start in range(0, num_samples, batch_size) if start == 0 or num_samples - start >= fewest)
+    return [slice(start, min(start + batch_size, num_samples)) for start in starts]
+
+
 def epoch_order(indices: Indices, labels: Indices, *, seed: int, epoch: int, balanced: bool) -> Indices:
     """Returns the samples of an epoch in order, which depends only on the seed and the epoch.
 
-    Args:
-        indices: The samples to train on.
-        labels: The labels of all samples.
-        seed: The seed of the run.
-        epoch: The epoch.
-        balanced: Whether to draw the same number of samples with replacement, with equal chances for every class.
+    Balanced, it draws as many samples with replacement, with equal chances for every class.
     """
     if not balanced:
         return indices[shuffled(indices, seed=seed, epoch=epoch)]

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from onepeak._core.compat import loss_scaler_of
 from onepeak.methods.method import Method
 from onepeak.networks.network import Network
 from onepeak.training.feed import Feed, Indices, on_device
@@ -39,11 +40,9 @@ def graphs_are_on(device: torch.device) -> bool:
 
 
 class Graph(Generic[Result]):
-    """A recording of some work. It must have run once eagerly, so that everything made on first use exists.
+    """A recording of some work, whose result is the same tensors every time, overwritten by each replay.
 
-    Args:
-        work: Called once for recording, which does not execute it. Its result is the same tensors every time,
-            overwritten by each replay.
+    The work must have run once eagerly, so that everything made on first use exists.
     """
 
     def __init__(self, work: Callable[[], Result]) -> None:
@@ -60,14 +59,7 @@ class Graph(Generic[Result]):
 
 
 def recorded_if_it_fits(work: Callable[[], Result]) -> Graph[Result] | None:
-    """Returns a recording, or None if the device has too little memory: a recording keeps all its intermediate tensors.
-
-    Args:
-        work: As for `Graph`.
-
-    Raises:
-        RecordingError: The work cannot be recorded.
-    """
+    """Returns a recording, or None if the device has too little memory for all its intermediate tensors."""
     try:
         return Graph(work)
     except RuntimeError as error:
@@ -86,12 +78,7 @@ LARGEST_SHARE = 0.1
 
 @final
 class RecordedSteps:
-    """Recorded steps. Their samples are columns of a table on the device, the only input that differs between steps.
-
-    Args:
-        feed: Source of the inputs.
-        labels: The labels of all samples, on the device.
-    """
+    """Recorded steps. Their samples are columns of a table on the device, the only input that differs between steps."""
 
     def __init__(self, feed: Feed, labels: Tensor) -> None:
         self.feed, self.labels = feed, labels
@@ -139,16 +126,7 @@ class RecordedSteps:
 
 @final
 class RecordedAnswers:
-    """The recorded outputs of a network for the same samples in every epoch.
-
-    Args:
-        network: The network; its weights may change, in place.
-        feed: Source of the inputs.
-        indices: The samples.
-        labels: The labels of all samples, on the device.
-        fabric: Device and precision.
-        batch_size: Most samples per batch.
-    """
+    """The recorded outputs of a network for the same samples in every epoch."""
 
     def __init__(
         self, network: Network, feed: Feed, indices: Indices, labels: Tensor, *, fabric: "Fabric", batch_size: int
@@ -185,18 +163,12 @@ class RecordedAnswers:
 
 
 def can_be_recorded(method: Method, recipe: Recipe, *, fabric: "Fabric") -> bool:
-    """Returns whether training steps can be recorded: nothing in them may read a number from the device.
-
-    Args:
-        method: The method, for its loss.
-        recipe: The recipe; clipping gradients reads their norm.
-        fabric: Device, precision and processes; the loss scaler of fp16 reads the gradients.
-    """
+    """Returns whether training steps can be recorded: nothing in them may read a number from the device."""
     return (
         graphs_are_on(fabric.device)
         and fabric.world_size == 1
-        and getattr(fabric._precision, "scaler", None) is None
-        and recipe.clip_norm is None
+        and loss_scaler_of(fabric) is None  # it reads the gradients
+        and recipe.clip_norm is None  # clipping reads their norm
         and asks_for_no_number(method)
     )
 
@@ -206,9 +178,6 @@ def asks_for_no_number(method: Method) -> bool:
 
     The loss is computed on torch's "meta" device, whose tensors have shapes but no values. A custom method that fails
     there for another reason counts as one that reads numbers.
-
-    Args:
-        method: The method; it is not changed.
 
     Example:
         >>> import onepeak
@@ -236,12 +205,7 @@ _KEEPING = threading.Lock()
 
 
 def lane_stream(device: torch.device, lane: int) -> torch.cuda.Stream:
-    """Returns the stream of a lane.
-
-    Args:
-        device: A CUDA device.
-        lane: The lane, from 0 to below `MOST_STREAMS`.
-    """
+    """Returns the stream of a lane."""
     return _kept(device, 1 + lane)
 
 
@@ -250,9 +214,6 @@ def stream_to_record_on(device: torch.device) -> torch.cuda.Stream:
 
     A recording refers to working memory that the libraries keep per stream, so two recordings of one stream must not be
     replayed at once.
-
-    Args:
-        device: A CUDA device.
     """
     current = torch.cuda.current_stream(device)
     return _kept(device, 0) if current == torch.cuda.default_stream(device) else current

@@ -62,11 +62,7 @@ class ImageRange:
         return ImageRange(num_images=len(looked_at), ends={name: (low, high) for name, (low, high) in ends.items()})
 
     def outside(self, pixels: npt.NDArray[np.uint8]) -> tuple[str, ...]:
-        """Returns the statistics by which an image lies beyond either end by more than the width of the range.
-
-        Args:
-            pixels: The image as the network sees it, height x width x 3.
-        """
+        """Returns the statistics by which an image lies beyond either end by more than the width of the range."""
         found = image_statistics(pixels)
         return tuple(name for name, (low, high) in self.ends.items() if _beyond(found[name], low, high, _LEAST[name]))
 
@@ -78,9 +74,6 @@ def image_statistics(pixels: npt.NDArray[np.uint8]) -> dict[str, float]:
     contrast is :math:`\log_2(1 + s)` with :math:`s` its standard deviation. Grain is :math:`\log_2 \frac{1 + d}{1 + s}`
     with :math:`d` the mean absolute difference of neighbours in a row: high for noise, low for smooth images. Redness
     is red minus green, and yellowness is the mean of red and green minus blue.
-
-    Args:
-        pixels: Height x width x 3.
 
     Example:
         >>> image_statistics(np.array([[[8, 2, 2], [8, 8, 2]]], np.uint8))
@@ -122,17 +115,6 @@ def evidence_range(
     The lower end is the evidence for a class that is no more likely than the others. It is 0, because maps show a score
     minus the mean over classes; for methods without class scores it is the log-probability of chance. The upper end
     bounds the highest evidence for the predicted class in nine of ten images.
-
-    Args:
-        network: The network, in evaluation mode.
-        feed: Source of the images.
-        indices: Held-out images; if there are many, a selection is examined.
-        predicted: Predicted labels, one per image.
-        fabric: Device and precision.
-        batch_size: Most images per batch.
-
-    Returns:
-        The lower and the upper end; None for a network without maps, or without images.
     """
     if not isinstance(network.head, MapHead) or not len(indices):
         return None

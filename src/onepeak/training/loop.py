@@ -14,6 +14,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from onepeak._core.compat import loss_scaler_of, precision_of
 from onepeak._core.imports import require
 from onepeak.data.splits import Split
 from onepeak.errors import InputError, OnepeakError
@@ -23,7 +24,7 @@ from onepeak.networks.seeds import own_random_numbers
 from onepeak.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from onepeak.training.convergence import has_stalled
 from onepeak.training.evaluate import Answers, answers, loss_or_nan, measured_names, validate
-from onepeak.training.feed import Feed, Indices, epoch_order, on_device
+from onepeak.training.feed import Feed, Indices, batch_slices, epoch_order, on_device
 from onepeak.training.graphs import RecordedAnswers, RecordedSteps, can_be_recorded
 from onepeak.training.optimizer import learning_rate, make_optimizer, set_learning_rate
 from onepeak.training.out_folder import write_history
@@ -121,17 +122,9 @@ class Trained:
 class Loop:
     """Trains one network.
 
-    Args:
-        network: The network to train, on the fabric's device.
-        feed: Source of the inputs.
-        labels: The labels of all samples.
-        split: Samples for training and validation.
-        recipe: How to train.
-        fabric: Device, precision, processes.
-        seed: Together with the epoch it determines the order of samples, their augmentation, and dropout.
-        select: The validation metric whose best epoch is kept, or "last".
-        watches: Observers such as a progress bar.
-        alone: Whether no other training in this process uses its random state; see `onepeak.training.pack`.
+    Seed and epoch determine the order of samples, their augmentation, and dropout. `select` is the validation metric
+    whose best epoch is kept, or "last". `alone` says that no other training in this process uses its random state, see
+    `onepeak.training.pack`.
     """
 
     def __init__(
@@ -160,7 +153,7 @@ class Loop:
             synchronise_batch_norm(network, fabric)
         self.loss, self.optimizer = fabric.setup(Objective(network), make_optimizer(network, recipe))
         self.average = None if recipe.ema is None else RunningAverage(network, recipe.ema)
-        self.scaler: torch.amp.GradScaler | None = getattr(fabric._precision, "scaler", None)  # fp16 has one
+        self.scaler = loss_scaler_of(fabric)
         self.records = can_be_recorded(network.method, recipe, fabric=fabric)
         self.is_warm = False  # until this process has run an epoch, and all that is made on first use exists
         self.recorded_steps = RecordedSteps(feed, self.device_labels)
@@ -300,12 +293,8 @@ class Loop:
         """Yields the samples of each step of this epoch, over all processes."""
         train = self.split.train
         order = epoch_order(train, self.labels, seed=self.seed, epoch=self.epoch, balanced=self.recipe.balanced)
-        # Batch norm needs two samples per process: a last batch that is too short is left out, a full one never is.
-        fewest = min(2 * self.fabric.world_size, self.recipe.batch_size)
-        for start in range(0, len(order), self.recipe.batch_size):
-            batch = order[start : start + self.recipe.batch_size]
-            if len(batch) >= fewest or start == 0:
-                yield batch
+        for part in batch_slices(len(order), self.recipe.batch_size, num_processes=self.fabric.world_size):
+            yield order[part]
 
     def weight_of(self, batch: Indices) -> float:
         """Returns the total weight of a batch."""
@@ -370,7 +359,7 @@ class Loop:
 
     def diverged(self, what: str, *, step: int) -> DivergedError:
         """Makes the error for training that has diverged."""
-        rate, precision = learning_rate(self.recipe, self.epoch), str(self.fabric._precision.precision)
+        rate, precision = learning_rate(self.recipe, self.epoch), precision_of(self.fabric)
         return diverged(what, epoch=self.epoch, step=step, learning_rate=rate, precision=precision)
 
 

@@ -235,12 +235,7 @@ _LENGTH = 16
 
 
 def save_trained_items(folder: Path, digests: Iterable[str]) -> None:
-    """Writes one short hash per line, sorted and without duplicates.
-
-    Args:
-        folder: The model's folder.
-        digests: The hash of every item of the training part (`onepeak.data.splits.leaks.item_digests`).
-    """
+    """Writes one short hash per line, sorted and without duplicates."""
     text = "".join(f"{digest}\n" for digest in sorted({short(digest) for digest in digests}))
     write_text_in_one_step(folder / TRAINED_ITEMS, text)
 

@@ -16,11 +16,7 @@ _SHOWN = 3
 
 
 def check_out(folder: Path) -> None:
-    """Rejects a folder that cannot be written, as far as that can be seen without creating it.
-
-    Args:
-        folder: A new or an existing folder.
-    """
+    """Rejects a folder that cannot be written, as far as that can be seen without creating it."""
     with _refused(folder):
         nearest = next(place for place in (folder, *folder.parents) if place.exists())
         if not nearest.is_dir():
@@ -30,11 +26,7 @@ def check_out(folder: Path) -> None:
 
 
 def refuse_others(folder: Path) -> None:
-    """Rejects a folder that holds anything but hidden files, such as our locks and unfinished files.
-
-    Args:
-        folder: A new folder, or one that holds neither a run nor a comparison.
-    """
+    """Rejects a folder that holds anything but hidden files, such as our locks and unfinished files."""
     with _refused(folder):
         inside = folder.iterdir() if folder.is_dir() else ()
         others = sorted(each.name for each in inside if not each.name.startswith("."))
@@ -45,11 +37,7 @@ def refuse_others(folder: Path) -> None:
 
 
 def make_out(folder: Path) -> None:
-    """Creates the folder if it does not exist.
-
-    Args:
-        folder: The folder.
-    """
+    """Creates the folder if it does not exist."""
     with _refused(folder):
         folder.mkdir(parents=True, exist_ok=True)
 

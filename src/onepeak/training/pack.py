@@ -38,12 +38,7 @@ _BACKWARD = threading.Lock()
 
 @contextlib.contextmanager
 def lanes(count: int, device: torch.device) -> Iterator[Executor]:
-    """Opens an executor with one thread per lane; the context exits when all submitted runs are done.
-
-    Args:
-        count: Most runs at once; limited to `MOST_STREAMS` on a GPU.
-        device: The device of the runs.
-    """
+    """Opens an executor with one thread per lane; the context exits when all submitted runs are done."""
     count = min(count, MOST_STREAMS) if device.type == "cuda" else count
     numbers = iter(range(count))
     # Some state belongs to the whole process. Runs switch deterministic algorithms on and off; entered here, they stay
@@ -69,22 +64,13 @@ def backward(loss: Tensor, *, fabric: "Fabric") -> None:
 
     Fabric marks a backward pass for the whole process, and a pass that ends must not remove the mark of another. On a
     GPU this costs nothing, because autograd has one thread per device for all passes.
-
-    Args:
-        loss: The loss of a network that the fabric has set up.
-        fabric: Device and precision.
     """
     with _BACKWARD:
         fabric.backward(loss)
 
 
 def lanes_that_fit(device: torch.device, *, shared: int) -> int:
-    """Returns how many runs fit on a GPU, once one of them has run long enough to allocate all of its memory.
-
-    Args:
-        device: The GPU.
-        shared: Bytes that the runs share: the images.
-    """
+    """Returns how many runs fit on a GPU, once one of them has run long enough to allocate all of its memory."""
     free, _ = torch.cuda.mem_get_info(device)
     of_one = max(1, torch.cuda.max_memory_reserved(device) - shared)
     return min(MOST_LANES, 1 + int(SHARE_OF_MEMORY * free / of_one))

@@ -117,6 +117,8 @@ def prepare(
         )
     kept = manifest if len(store) == len(manifest) else manifest.take(store.kept)
     files = kept.items
+    if isinstance(files, ImageFiles):
+        kept = replace(kept, items=replace(files, digests=store.digests))
     paths = [files.root / path for path in files.paths] if isinstance(files, ImageFiles) else []
     doubts = depth_notes(paths, recipe.bits)
     prepared = Prepared(manifest=kept, store=store, digests=store.digests, doubts=doubts)
@@ -131,16 +133,7 @@ NETWORK_NAMES = tuple(field.name for field in fields(NetworkSettings) if field.n
 
 
 def try_network(manifest: Manifest, given: Mapping[str, Any], *, weights: Path | None = None) -> None:
-    """Builds the requested network and loads its weights, as far as that is possible without the images.
-
-    Args:
-        manifest: The data.
-        given: The requested settings of the network (`NetworkSettings`).
-        weights: A local file for the backbone.
-
-    Raises:
-        InputError: There is no such setting or backbone, it does not suit the data, or the weights do not fit.
-    """
+    """Builds the requested network and loads its weights, as far as that is possible without the images."""
     for name in given:
         if name not in NETWORK_NAMES:
             raise unknown_name("setting of a network", name, NETWORK_NAMES)

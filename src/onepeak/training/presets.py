@@ -1,14 +1,17 @@
 """Recipes by name: the paper's for its five data sets, and defaults chosen for the data."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from onepeak._core.check import check_choice
 from onepeak.data.images.augment import Augment
-from onepeak.data.images.decode import UnreadableImageError, decode_image
+from onepeak.data.images.decode import size_of_file
 from onepeak.data.images.resize import Resize
 from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Manifest
-from onepeak.training.recipe import Recipe
+from onepeak.errors import InputError
+from onepeak.training.recipe import Recipe, changed
 
 PAPER = Recipe(
     epochs=1000,
@@ -87,6 +90,9 @@ _TRAINED = 0.6
 
 PRESETS = ("auto", "paper")
 
+BASE = "base"
+"""The key that names the preset a file starts from."""
+
 
 def preset(name: str, manifest: Manifest) -> Recipe:
     """Returns the recipe of a name for some data.
@@ -107,8 +113,7 @@ def preset(name: str, manifest: Manifest) -> Recipe:
         return PAPER_BY_SET.get(manifest.name, PAPER)
     match manifest.items:
         case FeatureRows():
-            recipe = TABLE if len(manifest) < MANY_ROWS else LARGE_TABLE
-            return replace(recipe, batch_size=rows_per_step(len(manifest)))
+            return table_recipe(len(manifest))
         case ImageArrays(pixels=pixels) if max(pixels.shape[1:3]) <= LARGEST_SMALL:
             return _for_few(SMALL_IMAGES, len(manifest))
         case ImageFiles() as files if (side := _one_small_side(files)) is not None:
@@ -116,6 +121,25 @@ def preset(name: str, manifest: Manifest) -> Recipe:
             return _for_few(replace(SMALL_FILES, resize=Resize(short_side=side)), len(manifest))
         case _:
             return _for_few(IMAGES, len(manifest))
+
+
+def recipe_for(manifest: Manifest, settings: Mapping[str, Any], *, source: str, prefix: str = "") -> Recipe:
+    """Returns the preset that the settings name ("auto" by default), changed by the other settings."""
+    try:
+        base = preset(settings.get(BASE, "auto"), manifest)
+    except InputError as error:
+        raise error.at(f"{prefix}{BASE}", file=source) from error
+    return changed(base, {name: settings[name] for name in settings if name != BASE}, source=source, prefix=prefix)
+
+
+def table_recipe(num_rows: int) -> Recipe:
+    """Returns the recipe for a table, of `onepeak train` and of `OrdinalClassifier`.
+
+    On inner splits of four real tables it has the error of a learning rate of 0.005 with a weight decay of 0.1, the
+    estimator's before, and a better likelihood.
+    """
+    recipe = TABLE if num_rows < MANY_ROWS else LARGE_TABLE
+    return replace(recipe, batch_size=rows_per_step(num_rows))
 
 
 def rows_per_step(num_rows: int) -> int:
@@ -147,9 +171,8 @@ def _one_small_side(files: ImageFiles) -> int | None:
     """Returns the short side if all readable images are small and of equal size; None at the first that is not."""
     found: tuple[int, int] | None = None
     for path in files.paths:
-        try:
-            size = decode_image((files.root / path).read_bytes()).size
-        except (OSError, UnreadableImageError):  # reported when all images are decoded
+        size = size_of_file(files.root / path)
+        if size is None:  # reported when all images are decoded
             continue
         if max(size) > LARGEST_SMALL or size != (found or size):
             return None

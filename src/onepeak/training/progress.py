@@ -130,15 +130,7 @@ def _make_logger(name: str, folder: Path) -> Any:
 
 
 class ProgressLines:
-    """Prints a line to standard error about every ten seconds: epoch, figures of the last validation, time left.
-
-    Args:
-        title: What is being trained.
-        epochs: Number of epochs.
-        at_most: Whether training may stop earlier, so that less time may be left.
-        select: What chooses the epoch, see `figures_of`.
-        every_seconds: Shortest time between two lines.
-    """
+    """Prints a line to standard error about every ten seconds: epoch, figures of the last validation, time left."""
 
     def __init__(
         self, title: str, epochs: int, *, at_most: bool = False, select: str = "mae", every_seconds: float = 10.0
@@ -171,10 +163,6 @@ class ProgressLines:
 
 def figures_of(row: Row, select: str = "mae") -> str:
     """Returns the most informative figures of an epoch: what chooses the epoch, the error and the order.
-
-    Args:
-        row: The figures of the epoch.
-        select: The metric that chooses the epoch; "last" has no figure.
 
     Example:
         >>> figures_of({"valid_mae": 1.2345, "valid_soi_predicted": 0.875})

@@ -1,25 +1,29 @@
 """One run from start to end: train on a split, evaluate, and write the run's folder."""
 
+import hashlib
 import importlib.metadata
 import platform
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from onepeak._core.compat import precision_of
 from onepeak._core.files import clear_unfinished, write_in_one_step, write_text_in_one_step
 from onepeak._core.formats import json_text
 from onepeak._core.imports import require
 from onepeak._version import __version__
 from onepeak.data.splits import Split, group_counts
 from onepeak.methods.catalog import method
+from onepeak.methods.method import Variant
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import source_digest
 from onepeak.networks.seeds import seeded
 from onepeak.training.calibration import Calibration, calibrated_figures, calibration_of, frequency_gap
-from onepeak.training.class_weights import class_weights
+from onepeak.training.checkpoint import HASH
 from onepeak.training.convergence import best_constant, never_predicted
 from onepeak.training.devices import same_bits
 from onepeak.training.evaluate import Predictions, measure, measured_names, predict
@@ -29,13 +33,71 @@ from onepeak.training.model_files import ModelDescription, save_held_out_items, 
 from onepeak.training.out_folder import RESULT, write_history
 from onepeak.training.prepare import Prepared
 from onepeak.training.progress import Watch
-from onepeak.training.run_settings import RunSettings, fingerprint
+from onepeak.training.recipe import Recipe, class_weights
 from onepeak.training.table import TableEncoder
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
 
 CHECKPOINT = "checkpoint.pt"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings:
+    """What is trained and how; together with the data and the split it determines every bit of the outcome."""
+
+    method: str
+    variant: Variant = "corrected"
+    method_settings: dict[str, Any] = field(default_factory=dict)
+    network: NetworkSettings
+    weights: Path | None = None
+    """A local file with initial weights for the backbone."""
+    recipe: Recipe
+    seed: int = 0
+
+    def selection(self, data: str) -> str:
+        """Returns the metric that chooses the epoch; "as_published" is the published code's choice for each method."""
+        if self.recipe.select != "as_published":
+            return self.recipe.select
+        return published_selection(data, self.method)
+
+
+def published_selection(data: str, method: str) -> str:
+    """Returns the metric by which the paper's code chooses the epoch of a method on a data set."""
+    if method not in ("pn", "elb"):
+        return "loss"
+    return "accuracy" if data in ("iciar", "hci") else "mae"
+
+
+def fingerprint(settings: RunSettings, prepared: Prepared, split: Split, fabric: "Fabric") -> dict[str, str]:
+    """Returns everything that determines a run's outcome, except library versions: settings, and hashes of content."""
+    weights = None if settings.weights is None else settings.weights.read_bytes()
+    written = source_digest(settings.network.backbone)
+    return {
+        **_by_name({name: value for name, value in asdict(settings).items() if name != "weights"}),
+        "precision": precision_of(fabric),
+        "processes": str(fabric.world_size),
+        "device": fabric.device.type,
+        "weights": "None" if weights is None else _hash([weights]),
+        **({} if written is None else {"network.source": HASH + written}),
+        "data": _hash([prepared.manifest.labels.tobytes(), *(item.encode() for item in prepared.digests)]),
+        "split": _hash(part.tobytes() for part in (split.train, split.valid, split.test)),
+    }
+
+
+def _by_name(settings: dict[str, Any], prefix: str = "") -> dict[str, str]:
+    """Flattens nested settings to names such as `recipe.lr`."""
+    found: dict[str, str] = {}
+    for name, value in settings.items():
+        found |= _by_name(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: repr(value)}
+    return found
+
+
+def _hash(content: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
+    for part in content:
+        digest.update(len(part).to_bytes(8, "little") + part)
+    return HASH + digest.hexdigest()
 
 
 def train_run(
@@ -61,10 +123,7 @@ def train_run(
         watches: Observers such as a progress bar.
         notes: Further entries of `result.json`.
         checkpoint_seconds: Shortest time between two checkpoints; see `Loop.run`.
-        alone: Whether no other run is trained in this process at the same time; see `onepeak.training.pack`.
-
-    Returns:
-        The content of `result.json`.
+        alone: As in `Loop`.
     """
     split.check_within(len(prepared.manifest))
     folder.mkdir(parents=True, exist_ok=True)
@@ -226,7 +285,7 @@ def _result(
         "sizes": split.sizes,
         "num_groups": groups,
         "device": device_name(fabric.device),
-        "precision": str(fabric._precision.precision),
+        "precision": precision_of(fabric),
         "versions": versions(),
         "metrics": outcome.metrics,
         "constant": {

@@ -2,12 +2,18 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
+from onepeak.networks.inputs import RowInput
+
+_ROWS_AT_ONCE = 2**16
+"""Most rows that are encoded together, so that memory is bounded."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +79,13 @@ class TableEncoder:
         found: npt.NDArray[np.bool_] = (beyond > highest - lowest) & ~same & numbers  # False for a missing value
         return found
 
+    @cached_property
+    def layer(self) -> RowInput:
+        """The layer from a row's values, in the order of the columns, to features."""
+        num_codes = [len(self.categories[name]) if name in self.categories else None for name in self.columns]
+        flags = [self.columns.index(name) for name in self.missing]
+        return RowInput(self.means, self.stds, num_codes=num_codes, flags=flags)
+
     def encode(self, rows: FeatureRows) -> npt.NDArray[np.float32]:
         """Encodes rows for the network: rows x num_features, converted to float32 after standardising.
 
@@ -80,12 +93,6 @@ class TableEncoder:
         """
         if rows.columns != self.columns:
             raise InputError(f"`rows` must have the columns {', '.join(self.columns)}, got {', '.join(rows.columns)}.")
-        parts = []
-        for name, column, mean, std in zip(self.columns, rows.values.T, self.means, self.stds, strict=True):
-            if name in self.categories:
-                parts.append(column[:, None] == np.arange(len(self.categories[name])))
-            else:
-                parts.append(np.nan_to_num((column[:, None] - mean) / std, nan=0.0))
-        parts += [np.isnan(rows.values[:, [self.columns.index(name)]]) for name in self.missing]
-        with np.errstate(over="ignore"):
-            return np.concatenate(parts, axis=1).astype(np.float32)
+        starts = range(0, max(1, len(rows)), _ROWS_AT_ONCE)
+        parts = [self.layer(torch.tensor(rows.values[start : start + _ROWS_AT_ONCE])) for start in starts]
+        return torch.cat(parts).numpy()

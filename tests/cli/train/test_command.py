@@ -520,8 +520,8 @@ def test_a_table_without_a_column_of_labels_asks_for_it(run, table, tmp_path):
 @pytest.mark.parametrize(
     ("data", "shared"),
     [
-        ("scans.csv", "train and test share 6 groups (6 items of test): patient0, patient1, patient2, ..."),
-        ("single.csv", "train and test share 1 image, byte for byte (1 item of test): 01.png"),
+        ("scans.csv", "train and test share 6 groups (6 samples of test): patient0, patient1, patient2, ..."),
+        ("single.csv", "train and test share 1 image, byte for byte (1 sample of test): 01.png"),
     ],
 )
 def test_a_split_that_leaks_is_refused_and_where_allowed_recorded(run, images, tmp_path, data, shared):
@@ -545,7 +545,7 @@ def test_rows_that_a_file_of_splits_leaves_out_are_told(run, table, tmp_path):
     ]
     status, _, errors = run(*flags)
     assert status == 0, errors
-    assert "2 of 80 items are in no part, and not used: item 78, item 79" in errors
+    assert "2 of 80 samples are in no part, and not used: sample 78, sample 79" in errors
     assert "40 / 20 / 18 to train / validate / test" in errors
 
 

@@ -213,9 +213,9 @@ def test_wrong_settings_are_named(arguments, message):
 @pytest.mark.bad_input
 def test_a_data_set_without_true_posteriors_has_no_bayes_error(data):
     unknown = Manifest(name="photos", items=data.items, labels=data.labels, classes=data.classes)
-    with pytest.raises(ValueError, match=r"`manifest` must have items with `true_log_probs`.*'photos' without them"):
+    with pytest.raises(ValueError, match=r"`manifest` must have samples with `true_log_probs`.*'photos' without them"):
         bayes_error(unknown)
-    with pytest.raises(ValueError, match="got no items"):
+    with pytest.raises(ValueError, match="got no samples"):
         bayes_error(data.take([]))
 
 

@@ -1,8 +1,8 @@
 import pytest
 
-from onepeak.data.datasets import DATASETS
+from onepeak.data.datasets import BIOPSIES, DATASETS
 from onepeak.data.datasets.biopsies import biopsies
-from onepeak.data.datasets.catalog import BIOPSIES
+from onepeak.data.datasets.record import locate
 from onepeak.errors import InputError, UnknownNameError
 
 
@@ -48,3 +48,36 @@ def test_the_record_describes_the_set_that_is_drawn():
 def test_a_root_has_no_use_for_what_is_generated(tmp_path):
     with pytest.raises(InputError, match=r"`root` has no use for biopsies, which is generated: leave it out"):
         BIOPSIES.open(tmp_path)
+
+
+def find(root):
+    return locate(root, inside=("in", "deep/in"), holds=lambda folder: (folder / "1.jpg").is_file(), layout="1.jpg")
+
+
+def test_the_root_comes_before_a_folder_in_it(plant):
+    root = plant("deep/in/1.jpg")
+    assert find(root) == root / "deep/in"
+    assert find(plant("1.jpg")) == root
+
+
+@pytest.mark.bad_input
+def test_two_places_inside_are_refused(plant):
+    with pytest.raises(InputError, match=r"`root` must hold the set once, .* in .*in, .*deep/in: give one of them"):
+        find(plant("in/1.jpg", "deep/in/1.jpg"))
+
+
+@pytest.mark.bad_input
+def test_no_place_is_refused_with_the_layout(plant):
+    with pytest.raises(
+        InputError, match=r"no images of the set in .* Expected 1.jpg there, or in one of its folders in, deep/in"
+    ):
+        find(plant("2.jpg"))
+
+
+@pytest.mark.bad_input
+def test_a_root_that_is_no_folder_is_refused(plant):
+    root = plant("1.jpg")
+    with pytest.raises(InputError, match=r"`root` must be a folder, .*1.jpg is a file"):
+        find(root / "1.jpg")
+    with pytest.raises(InputError, match=r"`root` must be a folder, .*nowhere is not there"):
+        find(root / "nowhere")

@@ -6,7 +6,7 @@ from torchvision.transforms.v2 import functional as torchvision
 from image_files import write_images
 from onepeak.data.images import batches
 from onepeak.data.images.augment import Augment, draw_changes
-from onepeak.data.images.batches import crop_table, cut, evaluation_batches, gather, normalise, train_batch
+from onepeak.data.images.batches import crop_table, cut, evaluation_batches, gather, train_batch
 from onepeak.data.images.resize import Resize
 from onepeak.data.images.store.build import build_store
 from onepeak.data.images.store.failures import UnreadableImagesWarning
@@ -51,11 +51,6 @@ def test_evaluation_of_nothing_is_nothing(mixed_store):
     assert list(evaluation_batches(mixed_store, [], batch_size=2)) == []
 
 
-def test_normalising_takes_black_to_minus_one_and_white_to_one():
-    batch = torch.randint(0, 256, (2, 3, 4, 5), dtype=torch.uint8)
-    torch.testing.assert_close(normalise(batch), batch / 127.5 - 1)
-
-
 @pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("options", "message"),
@@ -78,19 +73,6 @@ def test_a_wrong_argument_of_a_batch_says_what_is_allowed(mixed_store, options, 
 def test_a_batch_size_of_nothing_is_refused(mixed_store):
     with pytest.raises(InputError, match="`batch_size` must be an integer >= 1, got 0"):
         next(evaluation_batches(mixed_store, [0], batch_size=0))
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("batch", "message"),
-    [
-        (torch.zeros(1, 3, 2, 2), r"`batch` must be uint8 of shape \(batch, 3, height, width\), got torch.float32"),
-        (torch.zeros(3, 2, 2, dtype=torch.uint8), r"got torch.uint8 of shape \(3, 2, 2\)"),
-    ],
-)
-def test_normalising_says_what_it_cannot_do(batch, message):
-    with pytest.raises(InputError, match=message):
-        normalise(batch)
 
 
 def test_the_papers_geometry_on_real_faces(shared_data, tmp_path):

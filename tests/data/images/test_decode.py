@@ -1,15 +1,20 @@
 """Images as files bring them: long because every format and depth has a way to be read, and to be refused."""
 
+import ast
+import importlib
 import io
 import struct
+import sys
 import warnings
 import zlib
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image, ImageFile
 
+import onepeak
 from onepeak.data.images.decode import (
     MAX_PIXELS,
     UnreadableImageError,
@@ -17,6 +22,7 @@ from onepeak.data.images.decode import (
     decode_image,
     highest_of_16_bits,
 )
+from onepeak.errors import MissingExtraError
 
 SMOOTH = np.asarray(
     Image.fromarray(np.random.default_rng(0).integers(0, 256, (5, 6, 3), np.uint8)).resize((24, 20), Image.BICUBIC)
@@ -71,22 +77,20 @@ def test_every_cut_off_file_is_refused_or_whole(kind, options):
 
 
 @pytest.mark.bad_input
-def test_an_empty_file_says_so():
-    with pytest.raises(UnreadableImageError, match=r"the file is empty \(0 bytes\)"):
-        decode_image(b"")
-
-
-@pytest.mark.bad_input
-def test_a_text_file_is_no_image():
-    with pytest.raises(UnreadableImageError, match=r"not an image in a known format \(.*JPEG.*TIFF.*\)"):
-        decode_image(b"path,label\na.png,3\n")
-
-
-@pytest.mark.bad_input
-def test_a_cut_off_jpeg_says_so():
-    data = encoded(SMOOTH, "JPEG")
-    with pytest.raises(UnreadableImageError, match=r"cut off or damaged: .*truncated"):
-        decode_image(data[:-20])
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", r"the file is empty \(0 bytes\)"),
+        (b"path,label\na.png,3\n", r"not an image in a known format \(.*JPEG.*TIFF.*\)"),
+        (encoded(SMOOTH, "JPEG")[:-20], "cut off or damaged: .*truncated"),
+        (encoded(Image.new("I", (2, 2)), "TIFF"), "no agreed range of values; save it with 8 or 16 bits"),
+        (encoded(Image.new("F", (2, 2)), "TIFF"), "no agreed range of values; save it with 8 or 16 bits"),
+        (encoded(Image.new("LAB", (2, 2)), "TIFF"), "CIELAB colours are not supported; save it as RGB"),
+    ],
+)
+def test_unreadable_files_say_why(data, message):
+    with pytest.raises(UnreadableImageError, match=message):
+        decode_image(data)
 
 
 def test_a_cut_off_file_is_refused_even_where_pillow_was_told_to_accept_it(monkeypatch):
@@ -237,17 +241,6 @@ def test_the_first_page_of_several_is_taken():
         assert np.abs(decoded(data).astype(int) - (255, 0, 0)).max() <= 2
 
 
-@pytest.mark.parametrize("mode", ["I", "F"])
-def test_thirty_two_bits_a_pixel_are_refused_with_the_fix(mode):
-    with pytest.raises(UnreadableImageError, match=r"no agreed range of values; save it with 8 or 16 bits"):
-        decode_image(encoded(Image.new(mode, (2, 2)), "TIFF"))
-
-
-def test_cielab_is_refused_with_the_fix():
-    with pytest.raises(UnreadableImageError, match="CIELAB colours are not supported; save it as RGB"):
-        decode_image(encoded(Image.new("LAB", (2, 2)), "TIFF"))
-
-
 def _chunk(name, content):
     return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
 
@@ -312,3 +305,23 @@ def test_the_highest_value_is_told_of_16_bit_images_alone(kind):
     assert highest_of_16_bits(encoded(np.array([[0, 4095]], np.uint16), kind)) == 4095
     assert highest_of_16_bits(encoded(SMOOTH, kind)) is None
     assert highest_of_16_bits(encoded(np.array([[0, 4095]], np.uint16), kind)[:16]) is None
+
+
+def test_where_pillow_is_missing_its_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL", None)  # as on a machine without the extra
+    monkeypatch.delitem(sys.modules, "onepeak.data.images.decode")
+    with pytest.raises(MissingExtraError, match=r"Reading images needs PIL: pip install 'onepeak\[data\]'"):
+        importlib.import_module("onepeak.data.images.decode")
+
+
+def test_no_other_file_imports_pillow_itself():
+    package, found = Path(onepeak.__file__).parent, set()
+    for path in package.rglob("*.py"):
+        if "PIL" not in (source := path.read_text(encoding="utf-8")):
+            continue
+        for node in ast.walk(ast.parse(source)):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            if any(name.partition(".")[0] == "PIL" for name in names):
+                found.add(path.relative_to(package).as_posix())
+    assert found == {"data/images/decode.py"}

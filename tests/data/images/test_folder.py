@@ -3,8 +3,18 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from PIL import Image
 
-from onepeak.data.images.folder import find_images, image_files, on_disk, read_folder, refuse_names
+from onepeak.data.images.decode import known_formats
+from onepeak.data.images.folder import (
+    IMAGE_SUFFIXES,
+    find_images,
+    image_files,
+    on_disk,
+    read_folder,
+    refuse_names,
+    scan,
+)
 from onepeak.errors import InputError
 
 
@@ -53,7 +63,7 @@ def test_an_empty_folder_the_order_names_is_a_class(plant):
     (root / "top").mkdir()
     data = read_folder(root, order="low,high,top")
     assert data.num_classes == 3
-    assert data.notes[1:] == ("1 class of the order without an item: top",)
+    assert data.notes[1:] == ("1 class of the order without a sample: top",)
 
 
 def test_the_data_set_is_called_like_the_folder(plant):
@@ -104,7 +114,7 @@ def test_every_missing_image_is_counted_and_five_are_shown(plant):
     paths = ["here.jpg", *(f"{number:02}.jpg" for number in range(12))]
     found, (fault,) = find_images(paths, root=root, rows=range(2, 15))
     assert (found[0].name, found[1:]) == ("here.jpg", [None] * 12)
-    assert fault.places == tuple(range(1, 13))
+    assert fault.indices == tuple(range(1, 13))
     shown = ", ".join(f"{number:02}.jpg (row {number + 3})" for number in range(5))
     told = f"12 of 13 images do not exist in {root}: {shown} and 7 more"
     assert str(fault) == f"{told}. Check the column `path` (--path) and the folder (--root)."
@@ -114,13 +124,13 @@ def test_every_missing_image_is_counted_and_five_are_shown(plant):
 @pytest.mark.parametrize("name", ["b" * 300, "c\0.jpg", "folder"])
 def test_a_name_that_no_image_can_have_is_a_missing_image(plant, name):
     _, (fault,) = find_images(["a.jpg", name], root=plant("a.jpg", "folder/1.jpg"), rows=[2, 3])
-    assert fault.places == (1,)
+    assert fault.indices == (1,)
 
 
 def test_a_image_listed_twice_is_a_fault_of_the_list(plant):
     root = plant("a.jpg", "b.jpg")
     _, (fault,) = find_images(["a.jpg", "b.jpg", "./a.jpg"], root=root, rows=[2, 3, 4])
-    assert (fault.places, fault.sentence) == (
+    assert (fault.indices, fault.sentence) == (
         (),
         "`path` must name every image once, got a.jpg (rows 2, 4)",
     )
@@ -132,7 +142,7 @@ def test_a_image_listed_twice_is_a_fault_of_the_list(plant):
 def test_rows_without_a_path_are_named_and_are_no_missing_images(plant):
     paths = ["a.jpg", None, " ", float("nan")]
     _, (fault,) = find_images(paths, root=plant("a.jpg"), rows=[2, 3, 4, 5], column="scan")
-    assert fault.places == (1, 2, 3)
+    assert fault.indices == (1, 2, 3)
     assert fault.sentence == "Every row must have a `scan`, 3 rows without one: 3, 4, 5"
 
 
@@ -146,13 +156,13 @@ def test_a_name_without_extension_stands_for_the_one_image_that_has_it(plant):
 
 def test_numbers_and_paths_of_a_data_frame_are_names_too(plant):
     found, faults = find_images([1, Path("2.png"), 3.0], root=plant("1.png", "2.png"), rows=[0, 1, 2])
-    assert (found[:2], faults[0].places) == ([Path("1.png"), Path("2.png")], (2,))
+    assert (found[:2], faults[0].indices) == ([Path("1.png"), Path("2.png")], (2,))
 
 
 def test_a_name_without_extension_that_fits_several_images_or_none_is_a_missing_image(plant):
     root = plant("a.png", "a.jpg", "b.txt", "c.png/d.txt")
     found, (fault,) = find_images(["a", "b", "c", "no/d"], root=root, rows=[2, 3, 4, 5], column="id")
-    assert (found, fault.places) == ([None] * 4, (0, 1, 2, 3))
+    assert (found, fault.indices) == ([None] * 4, (0, 1, 2, 3))
     assert fault.advice == (
         "Check the column `id` (--path) and the folder (--root); a name without a file extension must match "
         "exactly one image"
@@ -176,3 +186,60 @@ def test_a_column_that_names_images_of_a_folder_is_refused(plant):
     refuse_names(frame, folder=root / "elsewhere")
     for cells in (["a", "a"], ["a", "c"], ["a", "c.txt"], ["a", None], ["a", ""]):
         refuse_names(pd.DataFrame({"tone": cells}), folder=root)
+
+
+def test_images_are_found_at_any_depth_in_sorted_order(plant):
+    root = plant("b/2.PNG", "a/x/1.tif", "a/0.JPG", "3.webp")
+    assert scan(root).images == ("3.webp", "a/0.JPG", "a/x/1.tif", "b/2.PNG")
+    assert scan(root).folders == ("a", "b")
+
+
+def test_every_format_that_is_decoded_is_found():
+    formats = Image.registered_extensions()
+    found = {formats[suffix] for suffix in IMAGE_SUFFIXES}
+    assert found >= set(known_formats())
+
+
+def test_what_systems_and_archives_leave_behind_is_ignored_and_counted(plant):
+    root = plant(
+        "a/1.jpg", "a/.DS_Store", "a/Thumbs.db", "a/._1.jpg", "__MACOSX/a/1.jpg", "a/notes.txt", ".git/logo.png"
+    )
+    found = scan(root)
+    assert found.images == ("a/1.jpg",)
+    assert found.folders == ("a",)
+    assert found.notes() == ("ignored 6 files that are not images (.DS_Store, ._1.jpg, 1.jpg, Thumbs.db and 2 more)",)
+
+
+def test_links_to_other_folders_are_followed_and_circles_are_not(plant, tmp_path_factory):
+    root = plant("a/1.jpg")
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "2.jpg").write_bytes(b"")
+    (root / "b").symlink_to(elsewhere)
+    (root / "a" / "round").symlink_to(root)
+    assert scan(root).images == ("a/1.jpg", "b/2.jpg")
+
+
+def test_folders_that_link_to_each_other_count_once_and_under_their_own_names(plant):
+    root = plant("a/p.png", "b/q.png")
+    (root / "a" / "other").symlink_to(root / "b")
+    (root / "b" / "other").symlink_to(root / "a")
+    assert scan(root).images == ("a/p.png", "b/q.png")
+
+
+def test_a_folder_elsewhere_that_two_links_lead_to_counts_once(plant, tmp_path_factory):
+    root, elsewhere = plant("a/1.jpg"), tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "inner").mkdir()
+    (elsewhere / "inner" / "2.jpg").write_bytes(b"")
+    (elsewhere / "inner" / "home").symlink_to(root.parent)
+    (root / "b").symlink_to(elsewhere)
+    (root / "c").symlink_to(elsewhere / "inner")
+    assert scan(root).images == ("a/1.jpg", "c/2.jpg")
+
+
+@pytest.mark.bad_input
+def test_a_file_or_nothing_is_no_folder(plant):
+    root = plant("a.jpg")
+    with pytest.raises(InputError, match=r"a.jpg must be a folder, got a file"):
+        scan(root / "a.jpg")
+    with pytest.raises(InputError, match=r"There is no folder .*nowhere"):
+        scan(root / "nowhere")

@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from onepeak.data.manifest import ImageFiles
 from onepeak.data.splits.files import (
     load_splits,
+    plain_path,
     save_splits,
     splits_from_csv,
     splits_from_folder,
@@ -31,45 +33,24 @@ def faces(images):
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".json", ".CSV"])
-def test_what_is_saved_comes_back(tmp_path, faces, suffix):
-    made = make_splits(faces, splits=2, seed=4)
-    save_splits(made, faces, tmp_path / "new" / f"splits{suffix}")
-    assert parts(load_splits(tmp_path / "new" / f"splits{suffix}", faces)) == parts(made)
-
-
-def test_json_keeps_protocol_and_seed_and_csv_the_name_of_the_file(tmp_path, faces):
-    made = make_splits(faces, seed=4)
-    for name in ("splits.json", "splits.csv"):
-        save_splits(made, faces, tmp_path / name)
-    assert load_splits(tmp_path / "splits.json", faces) == made
-    assert {(split.protocol, split.seed) for split in load_splits(tmp_path / "splits.csv", faces)} == {
-        ("splits.csv", 0)
-    }
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".json"])
-def test_splits_follow_the_paths_when_the_items_are_listed_in_another_order(tmp_path, faces, suffix):
-    made = make_splits(faces)
-    save_splits(made, faces, tmp_path / f"splits{suffix}")
-    backwards = faces.take(np.arange(30)[::-1])
-    for before, after in zip(made, load_splits(tmp_path / f"splits{suffix}", backwards), strict=True):
+def test_saved_splits_come_back(tmp_path, faces, rows, suffix):
+    file = tmp_path / "new" / f"splits{suffix}"
+    splits = make_splits(faces, splits=2, seed=4)
+    save_splits(splits, faces, file)
+    again = load_splits(file, faces)
+    assert parts(again) == parts(splits)
+    assert again == splits or {(split.protocol, split.seed) for split in again} == {(file.name, 0)}
+    assert (again == splits) == (suffix == ".json")
+    backwards = faces.take(np.arange(30)[::-1])  # paths tie the splits to the samples, whatever their order
+    for before, after in zip(splits, load_splits(file, backwards), strict=True):
         assert sorted(29 - before.test) == after.test.tolist()
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".json"])
-def test_rows_of_a_table_go_by_their_position(tmp_path, rows, suffix):
-    table = rows(np.arange(20)[:, None], [item % 2 for item in range(20)])
-    made = make_splits(table)
-    save_splits(made, table, tmp_path / f"splits{suffix}")
-    assert parts(load_splits(tmp_path / f"splits{suffix}", table)) == parts(made)
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".json"])
-def test_an_item_that_is_left_out_comes_back_left_out(tmp_path, faces, suffix):
-    [split] = make_splits(faces, protocol="holdout", splits=1)
-    split = type(split)(train=split.train[1:], valid=split.valid, test=split.test, protocol="holdout")
-    save_splits([split], faces, tmp_path / f"splits{suffix}")
-    assert parts(load_splits(tmp_path / f"splits{suffix}", faces)) == parts([split])
+    left_out = replace(splits[0], train=splits[0].train[1:])
+    save_splits([left_out], faces, file)
+    assert parts(load_splits(file, faces)) == parts([left_out])
+    table = rows(np.arange(20)[:, None], [index % 2 for index in range(20)])  # rows go by position
+    splits = make_splits(table)
+    save_splits(splits, table, file)
+    assert parts(load_splits(file, table)) == parts(splits)
 
 
 @pytest.mark.bad_input
@@ -139,13 +120,9 @@ def test_tables_made_elsewhere_are_understood(three, text, read):
     assert [part.tolist() for part in split.parts.values()] == [[0], [1], [2]]
 
 
-def test_an_empty_cell_leaves_the_item_out(images, read):
-    [split] = read("item,part\n0,train\n1,valid\n2,test\n3,\n", images([0, 1, 2, 0]))
-    assert split.sizes == {"train": 1, "valid": 1, "test": 1}
-
-
-def test_so_does_a_row_that_is_not_there(images, read):
-    for text in (THREE, "item,label,part\n0,c0,train\n1,c1,valid\n2,c2,test\n"):
+def test_an_empty_cell_or_a_missing_row_leaves_the_sample_out(images, read):
+    all_rows = "item,part\n0,train\n1,valid\n2,test\n3,\n"
+    for text in (all_rows, THREE, "item,label,part\n0,c0,train\n1,c1,valid\n2,c2,test\n"):
         [split] = read(text, images([0, 1, 2, 0]))
         assert [part.tolist() for part in split.parts.values()] == [[0], [1], [2]]
 
@@ -170,10 +147,10 @@ def test_positions_must_name_all_items_where_no_label_ties_them_to_the_data(imag
     text = text.format("train", "valid", "test")
     with pytest.raises(
         InputError,
-        match=r"must name every item, .* got 3 of 4\. Give .* `label`, one of c0, c1, c2, or its `path`, or add",
+        match=r"must name every sample, .* got 3 of 4\. Give .* `label`, one of c0, c1, c2, or its `path`, or add",
     ):
         read(text, images([0, 1, 2, 0]))
-    with pytest.raises(InputError, match=r"`label`, one of c0, c1, c2, or add a row for every item") as told:
+    with pytest.raises(InputError, match=r"`label`, one of c0, c1, c2, or add a row for every sample") as told:
         read(text, rows(np.zeros((4, 1)), [0, 1, 2, 0]))
     assert "`path`" not in str(told.value)
     assert read(text, images([0, 1, 2]))[0].test.tolist() == [2]
@@ -182,7 +159,7 @@ def test_positions_must_name_all_items_where_no_label_ties_them_to_the_data(imag
 @pytest.mark.bad_input
 def test_one_label_that_the_data_lack_is_named_and_hides_no_other(images, read):
     text = "item,label,part\n0,c2,train\n1,c0,valid\n2,x,test\n3,c2,test\n"
-    with pytest.raises(InputError, match=r"other labels than 'mine' for 4 items: .*; 'mine' has no class 'x': "):
+    with pytest.raises(InputError, match=r"other labels than 'mine' for 4 samples: .*; 'mine' has no class 'x': "):
         read(text, images([0, 1, 2, 0]))
 
 
@@ -191,26 +168,26 @@ def test_one_label_that_the_data_lack_is_named_and_hides_no_other(images, read):
     ("text", "message"),
     [
         ("", r"theirs.csv is empty"),
-        ("path,part\n", r"theirs.csv must have a header and at least one row, got no row"),
-        ("path,part,part\na,b,c\n", r"must have columns of different names, got path, part, part"),
-        (THREE + "images/000002.jpg\n", r"theirs.csv, row 5 must have 2 columns, like the header, got 1"),
+        ("path,part\n", r"theirs.csv has a header and no rows"),
+        ("path,part,part\na,b,c\n", r"must have different names, got part more than once"),
+        (THREE + "images/000002.jpg\n", r"theirs.csv, row 5 must have 2 fields, like the header, got 1"),
         ("name,part\na,train\n", r"must have a column `path` or `item`, got name, part"),
         (THREE.replace("part", "fold"), r"must have a column `part`, or one per run, .*, got path, fold"),
         (
             THREE.replace("val", "held").replace("\n", "\n\n"),
             r"row 5: `part` must be train, valid or test, or empty .*, got 'held'",
         ),
-        (THREE.replace("val", "train"), r"`part` must put at least one item into valid, got none"),
+        (THREE.replace("val", "train"), r"`part` must put at least one sample into valid, got none"),
         (
             THREE + "images/000000.jpg,test\n",
-            r"must have one row per item, got several for 1, such as images/000000.jpg",
+            r"must have one row per sample, got several for 1, such as images/000000.jpg",
         ),
-        (THREE.replace("000002", "000009"), r"it has no 1 item: images/000009.jpg"),
+        (THREE.replace("000002", "000009"), r"it has no 1 sample: images/000009.jpg"),
         ("item,part\nfirst,train\n", r"row 2: `item` must be a position from 0, got 'first'"),
-        ("item,part\n7,train\n", r"must hold positions from 0 to 2, got 1 item: 7"),
+        ("item,part\n7,train\n", r"must hold positions from 0 to 2, got 1 sample: 7"),
         (
             "item,label,part\n0,c2,train\n1,c1,valid\n2,c2,test\n",
-            r"other labels than 'mine' for 1 item: .*c2 there, c0",
+            r"other labels than 'mine' for 1 sample: .*c2 there, c0",
         ),
     ],
 )
@@ -279,7 +256,7 @@ def test_items_may_be_left_out(images, read_as_json, tie):
     assert [part.tolist() for part in split.parts.values()] == [[0], [1], [2]]
 
 
-def test_what_goes_by_path_may_leave_items_out(images, read_as_json):
+def test_paths_may_leave_samples_out(images, read_as_json):
     paths = {part: [f"images/00000{item}.jpg" for item in items] for part, items in RUN.items()}
     assert read_as_json({"runs": [paths]}, images([0, 1, 2, 0]))[0].test.tolist() == [2]
 
@@ -287,10 +264,10 @@ def test_what_goes_by_path_may_leave_items_out(images, read_as_json):
 @pytest.mark.bad_input
 def test_positions_must_name_all_items_where_nothing_ties_them_to_the_data(images, rows, read_as_json):
     with pytest.raises(
-        InputError, match=r"must name every item, .* got 3 of 4\. Add `labels`, .* 'mine', or `paths`\."
+        InputError, match=r"must name every sample, .* got 3 of 4\. Add `labels`, .* 'mine', or its `paths`\."
     ):
         read_as_json({"runs": [RUN]}, images([0, 1, 2, 0]))
-    with pytest.raises(InputError, match=r"the class of each of the 4 items of 'table'\."):
+    with pytest.raises(InputError, match=r"the class of each of the 4 samples of 'table'\."):
         read_as_json({"paths": None, "runs": [RUN]}, rows(np.zeros((4, 1)), [0, 1, 2, 0]))
     other = {"train": [3], "valid": [1], "test": [2]}
     assert [split.train.tolist() for split in read_as_json({"runs": [RUN, other]}, images([0, 1, 2, 0]))] == [
@@ -301,7 +278,7 @@ def test_positions_must_name_all_items_where_nothing_ties_them_to_the_data(image
 
 @pytest.mark.bad_input
 def test_a_list_of_paths_for_a_table_says_how_many_rows_it_had(rows, read_as_json):
-    with pytest.raises(InputError, match=r"was made for 3 items, but 'table' has 4"):
+    with pytest.raises(InputError, match=r"was made for 3 samples, but 'table' has 4"):
         read_as_json({"paths": ["a", "b", "c"], "runs": [RUN]}, rows(np.zeros((4, 1)), [0, 1, 2, 0]))
 
 
@@ -324,13 +301,13 @@ def test_a_list_of_paths_for_a_table_says_how_many_rows_it_had(rows, read_as_jso
         ),
         ({"runs": [{**RUN, "test": [True]}]}, r"`runs\[0\].test` must hold paths only or positions only"),
         ({"runs": [{**RUN, "test": [3]}]}, r"`runs\[0\].test` must hold positions from 0 to 2, got 3"),
-        ({"runs": [{**RUN, "test": ["b.jpg"]}]}, r"it has no 1 item: b.jpg"),
-        ({"runs": [{**RUN, "test": [1, 2]}]}, r"`valid` and `test` must share no item, got 1 in both"),
+        ({"runs": [{**RUN, "test": ["b.jpg"]}]}, r"it has no 1 sample: b.jpg"),
+        ({"runs": [{**RUN, "test": [1, 2]}]}, r"`valid` and `test` must share no sample, got 1 in both"),
         ({"runs": [{**RUN, "seed": "one"}]}, r"`seed` must be an integer >= 0, got 'one'"),
-        ({"items": 9, "runs": [RUN]}, r"was made for 9 items, but 'mine' has 3"),
-        ({"labels": ["c0", "c0", "c2"], "runs": [RUN]}, r"other labels than 'mine' for 1 item: .*c0 there, c1 here"),
-        ({"labels": ["c0", "c1"], "runs": [RUN]}, r"must have a label for each of its 3 items, got 2"),
-        ({"paths": ["z.jpg"], "runs": [RUN]}, r"it has no 1 item: z.jpg"),
+        ({"items": 9, "runs": [RUN]}, r"was made for 9 samples, but 'mine' has 3"),
+        ({"labels": ["c0", "c0", "c2"], "runs": [RUN]}, r"other labels than 'mine' for 1 sample: .*c0 there, c1 here"),
+        ({"labels": ["c0", "c1"], "runs": [RUN]}, r"must have a label for each of its 3 samples, got 2"),
+        ({"paths": ["z.jpg"], "runs": [RUN]}, r"it has no 1 sample: z.jpg"),
     ],
 )
 def test_objects_that_cannot_be_are_refused(three_as_json, content, message, read_as_json):
@@ -415,3 +392,13 @@ def test_rows_of_a_table_and_too_many_splits_are_refused(folder, faces_as_folder
         make_splits(rows(np.zeros((3, 1)), [0, 1, 0]), protocol=str(folder))
     with pytest.raises(InputError, match=r"`splits` must be at most the 2 in .*theirs, got 3"):
         make_splits(faces_as_folder, protocol=str(folder), splits=3)
+
+
+@pytest.mark.bad_input
+def test_paths_need_files_that_differ(rows, read, images):
+    assert plain_path(" ./a//b/../c.jpg ") == "a/c.jpg"
+    with pytest.raises(InputError, match=r"'table' has no files: give a column `item`"):
+        read("path,part\na.jpg,train\n", rows([[1.0], [2.0]], [0, 1]))
+    twice = replace(images([0, 1]), items=ImageFiles(root=Path(), paths=("a.jpg", "./a.jpg")))
+    with pytest.raises(InputError, match=r"'mine' has a path twice: give a column `item`"):
+        read("path,part\na.jpg,train\n", twice)

@@ -1,11 +1,15 @@
 import hashlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from onepeak.data import DataSource
 from onepeak.data.splits.catalog import PROTOCOLS
 from onepeak.data.splits.files import save_splits
+from onepeak.data.splits.leaks import LeakError, find_leaks, item_digests, refuse_leaks
 from onepeak.data.splits.protocols import find_protocol, make_splits
+from onepeak.data.splits.split import PARTS, split_notes
 from onepeak.errors import InputError, UnknownNameError
 
 FINGERPRINTS = {
@@ -29,7 +33,8 @@ def splittable(images, fgnet_like):
     people = tuple(f"p{item // 3}" for item in range(420))
     genders = tuple("mf"[item // 3 % 2] for item in range(420))
     anything = images(np.arange(420) * 6 // 420, groups=people, strata=genders)
-    return lambda protocol: fgnet_like if protocol == "fgnet-authors" else anything
+    known = replace(anything, items=replace(anything.items, digests=anything.items.paths))
+    return lambda protocol: fgnet_like if protocol == "fgnet-authors" else known
 
 
 def test_a_shorter_series_is_the_beginning_of_a_longer_one(splittable):
@@ -98,6 +103,47 @@ def test_auto_falls_back_to_kfold_where_the_set_s_own_protocol_cannot_be_had(ima
     assert find_protocol(images(np.arange(20) % 4, name="afad-lite"), "auto").name == "kfold"  # no gender
 
 
+def faces_with_copies(root):
+    """Ages 18 to 21 of both genders, 12 images each; some images have copies under other ages."""
+    copy_of = {"19/111/05": "18/111/03", "21/112/02": "18/111/03", "20/111/07": "18/112/00"}
+    for age in range(18, 22):
+        for gender in ("111", "112"):
+            (root / str(age) / gender).mkdir(parents=True)
+            for number in range(12):
+                name = f"{age}/{gender}/{number:02}"
+                (root / f"{name}.jpg").write_text(copy_of.get(name, name))
+    return DataSource("afad-lite", root=root).open()
+
+
+def test_afad_keeps_the_copies_of_an_image_in_one_part(tmp_path):
+    afad = faces_with_copies(tmp_path)
+    digests = item_digests(afad.items)
+    runs = make_splits(afad, splits=20)
+    coded = make_splits(afad, protocol="code", splits=20)
+    assert ({run.protocol for run in runs}, {run.protocol for run in coded}) == ({"afad"}, {"afad-code"})
+    assert refuse_leaks(afad, runs, digests=digests) == []
+    assert any(find_leaks(afad, run, digests=digests) for run in coded)
+    with pytest.raises(LeakError, match="keep the copies of an image in one part, give `--protocol afad`"):
+        refuse_leaks(afad, coded, digests=digests)
+    note = "2 images with exact copies, 5 files in all: the copies of an image are in the part of the first of them"
+    assert split_notes(afad, runs)[0] == note
+    moved = np.array([afad.items.paths.index(f"{name}.jpg") for name in ("19/111/05", "20/111/07", "21/112/02")])
+    for run, as_coded in zip(runs, coded, strict=True):  # only copies change their part
+        for part in PARTS:
+            assert set(np.setxor1d(run.parts[part], as_coded.parts[part])) <= set(moved)
+        assert sum(run.sizes.values()) == len(afad)
+
+
+def test_without_copies_afad_is_split_as_by_its_code(images):
+    cells = np.repeat(np.arange(44), 10)
+    genders = tuple("mf"[cell % 2] for cell in cells)
+    afad = images(cells // 2, strata=genders, name="afad-lite")
+    afad = replace(afad, items=replace(afad.items, digests=afad.items.paths))
+    for run, coded in zip(make_splits(afad), make_splits(afad, protocol="code"), strict=True):
+        assert replace(run, protocol="afad-code") == coded
+        assert run.notes == ("no image has an exact copy",)
+
+
 def test_classes_rarer_than_folds_are_split_without_complaint(images):
     runs = make_splits(images([0] * 20 + [1] * 3 + [2], num_classes=4))
     assert len(runs) == 5
@@ -146,10 +192,10 @@ def test_splits_of_a_file_are_a_protocol_too(tmp_path, iciar):
             {"protocol": "fgnet-authors"},
             r"'fgnet-authors' is for the 82 subjects of fgnet; 'mine' has none",
         ),
-        ({"protocol": "hci"}, r"Protocol 'hci' takes 50 test items of every class .* class 'c0' has 10"),
+        ({"protocol": "hci"}, r"Protocol 'hci' takes 50 test samples of every class .* class 'c0' has 10"),
         ({"protocol": "iciar", "folds": 6}, r"`folds` must be at most 5 for protocol 'iciar', got 6. More runs"),
         ({"protocol": "holdout", "folds": 2}, r"`folds` must be at most 1 for protocol 'holdout', got 2"),
-        ({"folds": 41}, r"`folds` must be at most the number of items \(40\), got 41"),
+        ({"folds": 41}, r"`folds` must be at most the number of samples \(40\), got 41"),
         ({"splits": 0}, r"`splits` must be an integer >= 1, got 0"),
         ({"folds": 0}, r"`folds` must be an integer >= 1, got 0"),
         ({"seed": -1}, r"`seed` must be an integer >= 0, got -1"),

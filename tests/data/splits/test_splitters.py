@@ -127,7 +127,7 @@ def test_deal_groups_draws_anew_with_another_stream(fgnet_like):
 
 @pytest.mark.bad_input
 def test_too_few_items_or_groups_are_refused():
-    with pytest.raises(InputError, match="5 folds need at least 5 items, found 3"):
+    with pytest.raises(InputError, match="5 folds need at least 5 samples, found 3"):
         deal(np.zeros(3, dtype=np.int64), parts=5, seed=0, stream=(0,))
     with pytest.raises(InputError, match="4 folds by group need at least 4 groups, found 2"):
         deal_groups(np.zeros(9, dtype=np.int64), np.arange(9) % 2, parts=4, seed=0, stream=(0,))

@@ -28,11 +28,6 @@ def test_a_column_of_names_may_be_called_anything():
     assert frame["self"].tolist() == [1, 2, 1]  # the user's table stays as it is
 
 
-def test_a_column_that_is_said_to_be_names_stays_however_little_it_repeats():
-    frame = pd.DataFrame({"code": [7 * number for number in range(12)], "size": [1.0, 2.0] * 6, "label": [0, 1] * 6})
-    assert len(from_frame(frame, category=["code"]).items.categories["code"]) == 12
-
-
 def test_columns_to_drop_are_not_read_whatever_they_hold():
     frame = pd.DataFrame({"id": [7, 3], "odd": [1.0, np.inf], "size": [1, 2], "group": ["p", "q"], "label": [0, 1]})
     data = from_frame(frame, drop=["id", "odd", "group"])
@@ -75,15 +70,12 @@ def test_categories_must_be_features(settings, message):
         from_frame(frame, **settings)
 
 
-def test_names_are_text_without_spaces_around_them():
+def test_rows_without_a_group_are_one_fault():
     assert group_names(pd.Series([7, None, 8], dtype="Int64")) == ["7", "", "8"]
     assert group_names(pd.Series([" p ", float("nan"), ""])) == ["p", "", ""]
-
-
-def test_rows_without_a_group_are_one_fault():
     assert group_faults(pd.Series(["p", "q"])) == []
     (fault,) = group_faults(pd.Series(["p", None, " "], index=[2, 3, 4], name="patient"))
-    assert (fault.places, fault.reason) == ((1, 2), "no group in 'patient'")
+    assert (fault.indices, fault.reason) == ((1, 2), "no group in 'patient'")
     assert fault.sentence == "Every row must have a group, 2 rows have none in 'patient': 3, 4"
 
 
@@ -128,9 +120,6 @@ def test_of_numbers_only_those_called_an_id_may_be_groups(column):
 def test_dates_are_no_groups_and_missing_names_do_not_count():
     days = [f"2024-03-{row % 30 + 1:02}" for row in range(90)]
     assert list(likely_groups(pd.DataFrame({"day": days}))) == []
+    assert list(likely_groups(pd.DataFrame({"patient": [{"a": 1}, {"a": 1}, {"a": 2}]}))) == []
     (note,) = likely_groups(pd.concat([names(30, 3), pd.DataFrame({"who": [None] * 10})]))
     assert note.startswith("who: 30 names with 3 rows each;")
-
-
-def test_cells_that_are_no_names_are_passed_over():
-    assert list(likely_groups(pd.DataFrame({"patient": [{"a": 1}, {"a": 1}, {"a": 2}]}))) == []

@@ -3,9 +3,9 @@ import pytest
 from onepeak.data.tables.faults import Fault, refuse_lost, rows_without
 from onepeak.errors import InputError
 
-NO_NUMBER = Fault(places=(1, 3), sentence="A must be a number", advice="Correct it", reason="no number in 'A'")
-NO_LABEL = Fault(places=(3,), sentence="B must have a label", reason="no label")
-COLUMN = Fault(places=(), sentence="C must be no date", advice="Leave it out")
+NO_NUMBER = Fault(indices=(1, 3), sentence="A must be a number", advice="Correct it", reason="no number in 'A'")
+NO_LABEL = Fault(indices=(3,), sentence="B must have a label", reason="no label")
+COLUMN = Fault(indices=(), sentence="C must be no date", advice="Leave it out")
 ROWS = range(2, 12)
 
 
@@ -59,7 +59,7 @@ def test_a_column_at_fault_is_refused_though_rows_may_be_left_out():
 @pytest.mark.bad_input
 def test_more_than_half_of_the_rows_are_not_left_out():
     assert rows_without([NO_NUMBER], rows=range(4), skip_bad=True)[0] == [0, 2]
-    most = Fault(places=(0, 1, 3), sentence="A must be a number")
+    most = Fault(indices=(0, 1, 3), sentence="A must be a number")
     assert refused(most, rows=range(4)) == "A must be a number."  # no flag that would not help
     assert refused(most, rows=range(4), skip_bad=True) == (
         "A must be a number. With skip_bad=True at most half of the rows may be left out, not 3 of 4 rows."
@@ -69,7 +69,7 @@ def test_more_than_half_of_the_rows_are_not_left_out():
 @pytest.mark.bad_input
 def test_no_class_may_lose_all_its_items():
     with pytest.raises(
-        InputError, match=r"^Every class must keep an item, none is left of '2', '3': left out a; left out b\. Correct"
+        InputError, match=r"^Every class must keep a sample, none is left of '2', '3': left out a; left out b\. Correct"
     ):
         refuse_lost(["2", "3"], ["left out a", "left out b"])
     refuse_lost([], ["left out a"])

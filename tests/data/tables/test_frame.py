@@ -32,17 +32,11 @@ def test_names_that_may_be_groups_are_noted_where_they_are_trained_on_and_only_t
     assert told(group="patient") == told(drop=["patient"]) == told(like=from_frame(frame).items) == []
 
 
-def test_the_groups_of_some_items_are_counted_anew():
-    frame = pd.DataFrame({"a": [1, 2, 3], "label": ["low", "high", "low"], "person": ["p", "q", "p"]})
-    data = from_frame(frame, order="low,high", group="person")
-    assert "2 groups from the column 'person'" in data.notes
-    assert data.take([0, 2]).notes == (*data.notes[:-1], "1 group from the column 'person'")
-
-
 def test_a_column_called_group_is_taken_as_groups():
-    data = from_frame(pd.DataFrame({"a": [1, 2], "label": [0, 1], "group": [7, 7]}))
-    assert data.groups == ("7", "7")
-    assert data.items.columns == ("a",)
+    data = from_frame(pd.DataFrame({"a": [1, 2, 3], "label": [0, 1, 0], "group": [7, 7, 8]}))
+    assert (data.groups, data.items.columns) == (("7", "7", "8"), ("a",))
+    assert "2 groups from the column 'group'" in data.notes
+    assert data.take([0, 1]).notes == (*data.notes[:-1], "1 group from the column 'group'")
 
 
 def test_an_ordered_categorical_brings_its_order():
@@ -53,13 +47,10 @@ def test_an_ordered_categorical_brings_its_order():
     assert data.notes[0] == "order from the column's categories: low < middle < high"
 
 
-def test_a_categorical_without_an_order_does_not():
+def test_floats_that_are_whole_are_integer_labels_and_categories_need_an_order():
+    assert from_frame(pd.DataFrame({"a": [1, 2], "label": [4.0, 3.0]})).classes == ("3", "4")
     with pytest.raises(InputError, match="never guessed"):
         from_frame(pd.DataFrame({"a": [1, 2], "label": pd.Categorical(["high", "low"])}))
-
-
-def test_floats_that_are_whole_are_integer_labels():
-    assert from_frame(pd.DataFrame({"a": [1, 2], "label": [4.0, 3.0]})).classes == ("3", "4")
 
 
 def test_a_column_path_makes_a_list_of_images(plant):
@@ -110,12 +101,6 @@ def test_formatted_numbers_stop_as_those_of_a_csv_do_unless_they_are_said_to_be_
     assert from_frame(frame, category=["x"]).items.categories["x"] == ("1,234.50", "12.5", "7")
 
 
-def test_the_index_of_the_frame_changes_nothing():
-    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "label": [0, 1, 0]})
-    other = frame.set_index(pd.Index(["x", "x", "z"]))
-    np.testing.assert_array_equal(from_frame(frame).items.values, from_frame(other).items.values)
-
-
 @pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("frame", "settings", "message"),
@@ -140,9 +125,9 @@ def test_the_index_of_the_frame_changes_nothing():
             {},
             "Every row must have a group, 1 row has none in 'group': 11",
         ),
-        (pd.DataFrame({"a": [1, 2], "label": [1, None]}, index=[10, 11]), {}, "1 item of 2 has none: row 11"),
+        (pd.DataFrame({"a": [1, 2], "label": [1, None]}, index=[10, 11]), {}, "1 sample of 2 has none: row 11"),
         (pd.DataFrame({"a": [1, 2], "label": [1, 2]}), {"root": "."}, "`root` has no use for a table of features"),
-        (pd.DataFrame({"a": [1, 2], "label": [1, 1]}), {}, "There must be at least 2 classes, all 2 items"),
+        (pd.DataFrame({"a": [1, 2], "label": [1, 1]}), {}, "There must be at least 2 classes, all 2 samples"),
     ],
 )
 def test_a_frame_that_is_no_data_set_is_refused(frame, settings, message):
@@ -166,3 +151,89 @@ def test_images_cannot_be_read_like_a_table():
     frame = pd.DataFrame({"path": ["a.png"], "label": [0]})
     with pytest.raises(InputError, match="`like` is for a table of features, but the column 'path' names images"):
         from_frame(frame, like=like)
+
+
+BAD = pd.DataFrame(
+    {
+        "x": [1.0, np.inf, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0],
+        "label": ["a", "b", "b", None, "c", "a", "b", "a"],
+        "group": ["p", "q", "r", "s", "t", None, "u", "v"],
+    },
+    index=[2, 3, 3, 4, 5, 6, 7, 8],
+)
+
+
+def test_rows_left_out_of_a_table_take_labels_and_groups_along():
+    data = from_frame(BAD, order="a,b", skip_bad=True)
+    assert data.items.values.tolist() == [[1.0], [3.0], [7.0], [8.0]]
+    assert (data.labels.tolist(), data.groups, data.num_left_out) == ([0, 1, 1, 0], ("p", "r", "u", "v"), 4)
+    assert data.notes[0] == (
+        "left out 4 of 8 rows: no usable number in 'x' (row 3); no label (row 4); "
+        "a label that the order lacks, 'c' (row 5); no group in 'group' (row 6)"
+    )
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("order", [None, "0..2"])
+def test_the_last_images_of_a_class_are_not_left_out_either(plant, order):
+    """Nor where they are left out for different reasons."""
+    paths = ["a.jpg", "b.jpg", "c.jpg", "gone.jpg"]
+    frame = pd.DataFrame({"path": paths, "label": [0, 1, 2, 2], "group": ["p", "q", None, "s"]})
+    root = plant("a.jpg", "b.jpg", "c.jpg")
+    message = r"none is left of '2': left out 2 of 4 rows: no such image, gone\.jpg \(row 3\); no group in 'group'"
+    with pytest.raises(InputError, match=message):
+        from_frame(frame, root=root, order=order, skip_bad=True)
+    with pytest.raises(InputError, match=r"(?s)gone\.jpg \(row 3\)\. Check the column .* skip_bad=True\.$"):
+        from_frame(frame, root=root, order=order)
+    data = from_frame(frame, root=root, order=order, skip_bad=True, keep_classes=False)
+    assert data.labels.tolist() == [0, 1]
+
+
+def test_rows_like_others_need_no_item_of_every_class():
+    frame = pd.DataFrame({"x": ["1", "2", "big"], "label": [0, 1, 2]})
+    like = FeatureRows(columns=("x",), values=np.empty((0, 1)))
+    assert from_frame(frame, skip_bad=True, like=like).labels.tolist() == [0, 1]
+
+
+@pytest.mark.bad_input
+def test_all_bad_cells_are_reported_at_once():
+    with pytest.raises(InputError) as caught:
+        from_frame(BAD, order="a,b")
+    assert str(caught.value) == (
+        "4 of 8 rows cannot be used as they are:\n"
+        "  The column 'x' must be finite numbers that fit into float32, 1 row has none: inf (row 3). Correct these "
+        "cells, or empty them: missing values are filled in.\n"
+        "  Every sample must have a label, 1 sample of 8 has none: row 4. Fill them in.\n"
+        "  `order` must name every label of the data, it lacks 'c' (1 sample, row 5). It names a, b. Correct these "
+        "labels or the order.\n"
+        "  Every row must have a group, 1 row has none in 'group': 6. Give each row that belongs to no group a "
+        "unique name.\n"
+        "Or leave the rows out with skip_bad=True."
+    )
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("skip_bad", [False, True])
+def test_an_order_that_is_missing_is_reported_with_bad_cells(skip_bad):
+    with pytest.raises(InputError, match=r"(?s)inf \(row 3\)\. .*The order of the labels is not known"):
+        from_frame(BAD, skip_bad=skip_bad)
+
+
+@pytest.mark.bad_input
+def test_rows_of_a_list_without_a_path_or_label_are_reported_with_missing_images(plant):
+    paths = ["a.jpg", None, "c.jpg", "gone.jpg", "e.jpg", "f.jpg"]
+    frame = pd.DataFrame({"path": paths, "label": [0, 1, None, 1, 0, 1], "age": [1, 2, 3, 4, 5, np.inf]})
+    root = plant("a.jpg", "c.jpg", "e.jpg", "f.jpg")
+    with pytest.raises(InputError) as caught:
+        from_frame(frame, root=root)
+    heading, unnamed, gone, label, _ = str(caught.value).splitlines()
+    assert heading == "3 of 6 rows cannot be used as they are:"
+    assert "Every row must have a `path`, 1 row without one: 1." in unnamed
+    assert "1 sample of 6 has none: row 2." in label
+    assert "1 of 6 images does not exist" in gone
+    data = from_frame(frame, root=root, skip_bad=True)
+    assert data.items.paths == ("a.jpg", "e.jpg", "f.jpg")  # columns that are not read have no bad cells
+    assert (data.labels.tolist(), data.num_left_out) == ([0, 0, 1], 3)
+    assert data.notes[0] == (
+        "left out 3 of 6 rows: no `path` (row 1); no such image, gone.jpg (row 3); no label (row 2)"
+    )

@@ -42,13 +42,13 @@ def test_rows_of_another_length_are_empty_and_told_of(write):
     told = "must have 2 fields, like the header, got {}"
     assert table.misfits == {5: told.format(1), 7: told.format(3)}
     (fault,) = table.faults
-    assert (fault.places, fault.unread) == ((1, 2), True)
+    assert (fault.indices, fault.unread) == ((1, 2), True)
     assert fault.sentence == "Every row must have 2 fields, like the header, but 2 rows do not: row 5 (1), row 7 (3)"
 
 
 def test_slips_in_columns_of_numbers_are_told_of_unless_all_is_text(write):
     path = write("a.csv", "x,y\n" + "".join(f"{n},{n}\n" for n in range(30)) + "3O,1\n")
-    assert [fault.places for fault in read_table(path).faults] == [(30,)]
+    assert [fault.indices for fault in read_table(path).faults] == [(30,)]
     assert read_table(path, as_text=None).faults == ()
 
 

@@ -9,10 +9,10 @@ from PIL import Image
 from torch import nn
 
 import onepeak
-from onepeak.data.images.batches import normalise
 from onepeak.data.images.resize import Resize
 from onepeak.data.manifest import ImageArrays, ImageFiles, Manifest
 from onepeak.networks import NetworkSettings, build_network
+from onepeak.networks.inputs import normalise
 from onepeak.networks.own_backbone import source_digest
 from onepeak.report.source import Source
 from onepeak.serving import load

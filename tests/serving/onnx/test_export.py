@@ -17,9 +17,11 @@ from onepeak.errors import InputError, MissingExtraError
 from onepeak.networks import NetworkSettings, build_network
 from onepeak.serving import PosteriorOptions, export_onnx, load
 from onepeak.serving.model import Model
-from onepeak.serving.onnx.export import metadata
+from onepeak.serving.onnx.export import check_same_answers, metadata, open_session
+from onepeak.serving.onnx.graph import ExportError, ServedNetwork, onnx_bytes
 from onepeak.training.model_files import ModelDescription
-from onnx_answers import asked, check_same
+from onepeak.training.table import TableEncoder
+from onnx_answers import answers_of, asked, check_same
 from table_models import CALIBRATION, ENCODER, said_of_rows, table_model, table_rows
 from trained_models import image_run, table_run
 
@@ -120,6 +122,7 @@ def test_rows_with_projection_costs_and_alpha_get_what_predict_says(tmp_path):
 
 
 @pytest.mark.traced
+@pytest.mark.slow
 def test_the_methods_own_label_is_the_peak_of_the_projected_posterior(tmp_path):
     model = table_model("ren", calibration=CALIBRATION)
     written = export_onnx(model, tmp_path / "model.onnx", project=True)
@@ -344,3 +347,55 @@ def test_every_resize_has_words(resize, words):
     model = load(image_run().folder)
     object.__setattr__(model.description, "resize", resize)  # of this model alone, which was just loaded
     assert words in read(model)["preprocessing"]["resize_in_words"]
+
+
+CHOSEN = PosteriorOptions(alpha=0.2, decide="median")
+
+
+def levels_model():
+    """One that magnifies rounding: many of its levels fall together, or nearly so."""
+    return table_model("ren", calibration=CALIBRATION)
+
+
+@cache
+def session():
+    return open_session(onnx_bytes(ServedNetwork(levels_model(), CHOSEN), {}))
+
+
+@pytest.mark.traced
+def test_a_file_that_answers_as_its_model_passes():
+    check_same_answers(session(), levels_model(), CHOSEN)
+    values = table_rows(100)
+    said = said_of_rows(levels_model(), values, alpha=CHOSEN.alpha, decide=CHOSEN.decide)
+    check_same(answers_of(session(), values), said)
+
+
+@pytest.mark.traced
+def test_a_file_of_other_weights_is_refused():
+    other = levels_model()
+    with torch.no_grad():
+        next(other.network.parameters()).mul_(1.1)
+    with pytest.raises(
+        ExportError, match=r"not kept: \d+% of its log_probs differ from the model's by more than 0.0001"
+    ):
+        check_same_answers(session(), other, CHOSEN)
+
+
+@pytest.mark.traced
+def test_a_file_of_another_decision_or_alpha_is_refused():
+    with pytest.raises(ExportError, match=r"its `label` differs from the model's in \d+ of 16 samples"):
+        check_same_answers(session(), levels_model(), PosteriorOptions(alpha=0.2, decide="mode"))
+    with pytest.raises(ExportError, match=r"its `interval` differs from the model's in \d+ of 16 samples"):
+        check_same_answers(session(), levels_model(), PosteriorOptions(alpha=0.6, decide="median"))
+
+
+@pytest.mark.traced
+def test_what_onnxruntime_cannot_open_or_run_is_told():
+    with pytest.raises(ExportError, match="not kept: onnxruntime cannot open it: "):
+        open_session(b"no graph")
+    one_column = TableEncoder(columns=("age",), categories={}, means=(0.0,), stds=(1.0,), missing=())
+    network = NetworkSettings(backbone="mlp", num_features=1)
+    description = replace(levels_model().description, table=one_column, network=network)
+    fewer = Model(description, build_network(levels_model().network.method, network), torch.device("cpu"))
+    with pytest.raises(ExportError, match="not kept: onnxruntime cannot run it on float32 1 x 1: "):
+        check_same_answers(session(), fewer, CHOSEN)

@@ -1,5 +1,6 @@
 import json
 import logging
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,11 +11,72 @@ from hypothesis import strategies as st
 from torch import nn
 
 from onepeak.networks.network import Network
+from onepeak.serving import load
 from onepeak.serving.onnx import graph as ours
-from onepeak.serving.onnx.graph import ExportError, onnx_bytes
-from onepeak.serving.onnx.network import ServedNetwork
+from onepeak.serving.onnx.graph import ExportError, ServedNetwork, onnx_bytes, row_dtype
 from onepeak.serving.posterior_options import PosteriorOptions
-from table_models import table_model
+from table_models import CALIBRATION, ENCODER, said_of_rows, table_model, table_rows
+from trained_models import image_run
+
+ALPHA = 0.4
+
+
+def images(*shape):
+    return np.random.default_rng(0).integers(0, 256, (*shape, 3), dtype=np.uint8)
+
+
+def check_same(answers, said):
+    log_probs, label, soi, *interval = (answer.detach() for answer in answers)
+    torch.testing.assert_close(log_probs, said.log_probs, rtol=1e-4, atol=1e-4)
+    assert torch.equal(label, said.labels)
+    torch.testing.assert_close(soi, said.soi)
+    assert [each.tolist() for each in interval] == ([] if said.intervals is None else [said.intervals.tolist()])
+
+
+def test_it_says_of_images_what_predict_says():
+    model = load(image_run().folder)
+    served = ServedNetwork(model, PosteriorOptions(alpha=ALPHA, decide="mean"))
+    assert served.outputs == ("log_probs", "label", "soi", "interval")
+    inputs = images(4, 48, 60)  # of the size that the model's resize leaves as it is
+    check_same(served(torch.from_numpy(inputs)), model.predict(inputs, alpha=ALPHA, decide="mean"))
+
+
+def test_a_model_without_calibration_has_no_interval():
+    model = table_model("elb")
+    served = ServedNetwork(model, PosteriorOptions())
+    assert served.outputs == ("log_probs", "label", "soi")
+    rows = table_rows(30)
+    check_same(served(torch.from_numpy(rows)), said_of_rows(model, rows))
+
+
+@pytest.mark.traced
+def test_torch_export_takes_it_whole_for_any_batch_and_image_size():
+    model = load(image_run().folder)
+    any_size = torch.export.Dim.DYNAMIC
+    served = ServedNetwork(model, PosteriorOptions(alpha=ALPHA)).eval()
+    example = torch.from_numpy(images(2, 64, 72))
+    with torch.no_grad():
+        program = torch.export.export(served, (example,), dynamic_shapes=(dict.fromkeys(range(3), any_size),))
+        for shape in ((1, 48, 48), (3, 48, 131)):
+            inputs = images(*shape)
+            answers = program.module()(torch.from_numpy(inputs))
+            check_same(answers, model.predict(inputs, alpha=ALPHA))
+
+
+def test_calibration_is_part_of_it():
+    raw, calibrated = (
+        ServedNetwork(table_model("ce", calibration=each), PosteriorOptions()) for each in (None, CALIBRATION)
+    )
+    rows = torch.from_numpy(table_rows(20))
+    with torch.no_grad():
+        expected = (raw(rows)[0] / CALIBRATION.temperature).log_softmax(-1)
+        torch.testing.assert_close(calibrated(rows)[0], expected)
+
+
+def test_a_column_that_float32_would_blur_is_given_as_float64():
+    assert row_dtype(ENCODER) is torch.float32
+    assert row_dtype(replace(ENCODER, means=(40.0, 0.0, 1.7e9), stds=(10.0, 1.0, 3600.0))) is torch.float64
+    assert row_dtype(replace(ENCODER, means=(40.0, 1e9, 0.0))) is torch.float32  # of categories it says nothing
 
 
 class Undecided(nn.Module):

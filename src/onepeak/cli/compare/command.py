@@ -19,7 +19,8 @@ def compare(
     methods: Annotated[
         str | None,
         typer.Option(
-            "--methods", help="Methods: ce,elb,ld:as_published,elb:t=2; paper (its seven, the default); or all."
+            "--methods",
+            help="Methods: ce,elb,ld:as_published,elb:t=2; paper (its seven); or all (default: paper,peak).",
         ),
     ] = None,
     out: Annotated[

@@ -111,7 +111,7 @@ def experiment_of(request: CompareRequest) -> Experiment:
             changes = changes | {"data": str(table), "root": None}
     else:
         plan = Experiment(
-            name=name_for(request.data), source=DataSource(request.data), methods=entries_from_text("paper")
+            name=name_for(request.data), source=DataSource(request.data), methods=entries_from_text("paper,peak")
         )
     methods = plan.methods if request.methods is None else entries_from_text(request.methods, known=plan.methods)
     recipe, source = plan.recipe, plan.recipe_source

@@ -11,11 +11,16 @@ from onepeak.cli import options
 def train(
     data: options.Data,
     method: Annotated[
-        str, typer.Option("--method", help="Method (see onepeak methods), such as elb, mv+elb or elb:t=2.")
-    ],
+        str, typer.Option("--method", help="Method (see onepeak methods), such as peak, elb, mv+elb or elb:t=2.")
+    ] = "peak",
     out: Annotated[
-        Path, typer.Option("--out", callback=options.at_home, help="New folder for the model and its results.")
-    ],
+        Path | None,
+        typer.Option(
+            "--out",
+            callback=options.at_home,
+            help="New folder for the model and its results (default: out/NAME-METHOD).",
+        ),
+    ] = None,
     root: options.Root = None,
     order: options.Order = None,
     label: options.Label = None,
@@ -64,7 +69,7 @@ def train(
 ) -> None:
     """Trains one model on one split and evaluates it on the test part.
 
-    Example: onepeak train biopsies --method elb --epochs 5 --out model
+    Example: onepeak train biopsies --epochs 5 --out model
     """
     from onepeak.cli.train.run import TrainRequest, train_one
     from onepeak.data.source import DataSource
@@ -116,7 +121,7 @@ def train(
             experiment=experiment,
             split=split,
             fold=fold,
-            out=out,
+            out=out or Path("out", f"{experiment.name}-{entry.label}"),
             device=device,
             threads=threads,
             logger=logger,

@@ -88,7 +88,7 @@ def grades_given(seed: int, ids: Indices, severity: Array) -> npt.NDArray[np.int
 
 
 def grade_log_probs(severity: Array) -> Array:
-    r"""Returns the log-probability of every grade given the severity (items x grades).
+    r"""Returns the log-probability of every grade given the severity (samples x grades).
 
     Exact in both tails: :math:`F(b) - F(a) = F(b) F(-a) (1 - e^{a - b})`, and the logarithms of the factors are added.
 
@@ -124,8 +124,8 @@ def bayes_error(manifest: Manifest) -> BayesError:
         (0.39, 0.63)
     """
     if manifest.true_log_probs is None or not len(manifest):
-        found = "no items" if not len(manifest) else f"{manifest.name!r} without them"
-        raise InputError(f"`manifest` must have items with `true_log_probs`, as generated data has, got {found}.")
+        found = "no samples" if not len(manifest) else f"{manifest.name!r} without them"
+        raise InputError(f"`manifest` must have samples with `true_log_probs`, as generated data has, got {found}.")
     log_probs = torch.from_numpy(manifest.true_log_probs)
     probs = log_probs.exp()
     distance = (torch.arange(manifest.num_classes) - median(log_probs).unsqueeze(-1)).abs()

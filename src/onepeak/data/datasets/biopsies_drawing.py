@@ -33,19 +33,7 @@ class Use(IntEnum):
 
 
 class Chance:
-    """Random numbers for each of several ids; they depend only on `(seed, use, id)`.
-
-    Args:
-        seed: Seed of the data set.
-        use: The use of the numbers.
-        ids: Numbers of the images or patients; a repeated id gets the same numbers.
-
-    Example:
-        >>> alone = Chance(0, Use.LABEL, np.array([7])).between(0.0, 1.0, 3)
-        >>> among_others = Chance(0, Use.LABEL, np.array([2, 7])).between(0.0, 1.0, 3)
-        >>> bool((among_others[1] == alone[0]).all())
-        True
-    """
+    """Random numbers for each of several ids; they depend only on `(seed, use, id)`."""
 
     def __init__(self, seed: int, use: Use, ids: Indices) -> None:
         self._streams = [np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(int(use), int(i)))) for i in ids]
@@ -81,10 +69,10 @@ MAX_TUMOUR, MAX_LYMPHOCYTES, MAX_SPINDLES = 40, 22, 8
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Nuclei:
-    """Nuclei of one or more images: all fields share the same leading axes, initially images x places."""
+    """Nuclei of one or more images: all fields share the same leading axes, initially images x slots."""
 
     present: Array
-    """1 where there is a nucleus, 0 where its place stays empty."""
+    """1 where there is a nucleus, 0 where its slot stays empty."""
     centre: Array
     """x and y."""
     radius: Array
@@ -101,33 +89,17 @@ class Nuclei:
     nucleolus: Array
     """How dark the nucleolus is."""
 
-    def beside(self, other: "Nuclei") -> "Nuclei":
-        """Returns the nuclei of both, image by image."""
-        return Nuclei(
-            **{f.name: np.concatenate([getattr(self, f.name), getattr(other, f.name)], axis=1) for f in fields(self)}
-        )
-
-    def in_list(self) -> tuple["Nuclei", Indices]:
-        """Returns the nuclei that are present, as one flat list, and the image of each."""
-        found = self.present > 0
-        return Nuclei(**{f.name: getattr(self, f.name)[found] for f in fields(self)}), np.nonzero(found)[0]
-
-    def take(self, chosen: Indices) -> "Nuclei":
-        """Returns the nuclei at these positions of the leading axis."""
+    def take(self, chosen: Indices | npt.NDArray[np.bool_]) -> "Nuclei":
+        """Returns the nuclei at these positions of the leading axes."""
         return Nuclei(**{f.name: getattr(self, f.name)[chosen] for f in fields(self)})
 
 
 def nuclei_of(seed: int, ids: Indices, patients: Indices, severity: Array) -> Nuclei:
-    """Returns all nuclei of these images (images x places).
-
-    Args:
-        seed: Seed of the data set.
-        ids: The number of each image.
-        patients: The number of each image's patient.
-        severity: One per image, from 0 to 1.
-    """
-    tumour = tumour_cells(seed, ids, patients, severity)
-    return tumour.beside(lymphocytes(seed, ids)).beside(spindle_cells(seed, ids))
+    """Returns all nuclei of images with a severity from 0 to 1 (images x slots)."""
+    each = (tumour_cells(seed, ids, patients, severity), lymphocytes(seed, ids), spindle_cells(seed, ids))
+    return Nuclei(
+        **{f.name: np.concatenate([getattr(cells, f.name) for cells in each], axis=1) for f in fields(Nuclei)}
+    )
 
 
 def tumour_cells(seed: int, ids: Indices, patients: Indices, severity: Array) -> Nuclei:
@@ -201,22 +173,21 @@ _EVEN_STEPS = np.array([0.7548776662466927, 0.5698402909980532])
 """Multiples of these (inverse powers of the plastic number), modulo 1, fill the unit square evenly for any count."""
 
 
-def _first(number: Array, places: int) -> Array:
-    """1 in the first `number` places of each image."""
-    return (np.arange(places) < np.floor(number)).astype(np.float64)
+def _first(number: Array, slots: int) -> Array:
+    """1 in the first `number` slots of each image."""
+    return (np.arange(slots) < np.floor(number)).astype(np.float64)
 
 
-def _evenly_spread(chance: Chance, places: int) -> Array:
-    """Points spread over the image and a little beyond its border (images x places x 2)."""
-    steps = np.arange(places)[:, None] * _EVEN_STEPS + chance.between(0.0, 1.0, 1, 2)
+def _evenly_spread(chance: Chance, slots: int) -> Array:
+    """Points spread over the image and a little beyond its border (images x slots x 2)."""
+    steps = np.arange(slots)[:, None] * _EVEN_STEPS + chance.between(0.0, 1.0, 1, 2)
     jitter = 0.07
     inner = BORDER - jitter
     points: Array = (1 + 2 * inner) * (steps - np.floor(steps)) - inner
-    mirrored = (
-        chance.between(0.0, 1.0, 1, 1) < 0.5
-    )  # otherwise the rows of points would lean the same way in all images
+    # Without mirroring, the rows of points would lean the same way in all images.
+    mirrored = chance.between(0.0, 1.0, 1, 1) < 0.5
     points = np.where(mirrored, points[..., ::-1], points)
-    return points + chance.between(-jitter, jitter, places, 2)
+    return points + chance.between(-jitter, jitter, slots, 2)
 
 
 def _crowded(points: Array, centres: Array, pull: Array) -> Array:
@@ -239,15 +210,7 @@ PIXELS_AT_ONCE = 1 << 16
 
 
 def draw(seed: int, ids: Indices, patients: Indices, severity: Array, *, size: int) -> npt.NDArray[np.uint8]:
-    """Draws the images with these numbers: uint8, images x size x size x 3.
-
-    Args:
-        seed: Seed of the data set.
-        ids: The number of each image.
-        patients: The number of each image's patient.
-        severity: One per image, from 0 to 1.
-        size: Side of the images in pixels.
-    """
+    """Draws the images with these numbers: uint8, images x size x size x 3."""
     pixels = np.empty((len(ids), size, size, 3), dtype=np.uint8)
     step = max(1, PIXELS_AT_ONCE // size**2)
     for first in range(0, len(ids), step):
@@ -257,7 +220,7 @@ def draw(seed: int, ids: Indices, patients: Indices, severity: Array, *, size: i
 
 
 def _draw_few(seed: int, ids: Indices, patients: Indices, severity: Array, size: int) -> npt.NDArray[np.uint8]:
-    """Draws a batch of images: the place of each stain, its strength, and the light that passes through."""
+    """Draws a batch of images: where each stain is, its strength, and the light that passes through."""
     chance = Chance(seed, Use.TISSUE, ids)
     nuclei, body = paint_nuclei(
         nuclei_of(seed, ids, patients, severity), blur=PIXEL * chance.between(0.5, 1.9), size=size
@@ -292,7 +255,8 @@ def _draw_few(seed: int, ids: Indices, patients: Indices, severity: Array, size:
 def paint_nuclei(nuclei: Nuclei, *, blur: Array, size: int) -> tuple[Plane, Plane]:
     """Paints the haematoxylin of the nuclei, and the cell bodies around them (each images x size x size)."""
     num_images = len(blur)
-    every, image = nuclei.in_list()
+    present = nuclei.present > 0
+    every, image = nuclei.take(present), np.nonzero(present)[0]
     furthest = 1 + np.sqrt((every.outline**2).sum(axis=-1)).sum(axis=-1)
     reach = every.stretch * (every.radius * furthest + CYTOPLASM)
     reach = 4 * np.ceil(reach * size / 4).astype(np.int64)  # in pixels; rounded up to a few patch sizes
@@ -308,10 +272,10 @@ def paint_nuclei(nuclei: Nuclei, *, blur: Array, size: int) -> tuple[Plane, Plan
         column, row = corner[:, 0, None] + offsets, corner[:, 1, None] + offsets
         dx = _plane((column + 0.5) / size - group.centre[:, 0, None])[:, None, :]
         dy = _plane((row + 0.5) / size - group.centre[:, 1, None])[:, :, None]
-        place = (home[:, None, None] * width + (row + margin)[:, :, None]) * width + (column + margin)[:, None, :]
+        pixel = (home[:, None, None] * width + (row + margin)[:, :, None]) * width + (column + margin)[:, None, :]
         softness = np.maximum(blur[home], 0.7 / size)  # an edge sharper than a pixel would look jagged
         for layer, values in zip(canvas, paint_patches(group, dx, dy, softness=_each(softness)), strict=True):
-            layer += np.bincount(place.ravel(), weights=values.ravel(), minlength=layer.size)
+            layer += np.bincount(pixel.ravel(), weights=values.ravel(), minlength=layer.size)
     inner = slice(margin, margin + size)
     purple, body = _plane(canvas.reshape(2, num_images, width, width)[:, :, inner, inner])
     return purple, body
@@ -362,12 +326,7 @@ def paint_lumens(chance: Chance, bend: Plane) -> Plane:
 
 
 def light_through(density: Plane) -> npt.NDArray[np.uint8]:
-    """Returns the light that passes through an optical density (Beer-Lambert law), 255 for all of it.
-
-    Example:
-        >>> light_through(np.array([0.0, 0.6931472, 50.0], dtype=np.float32))
-        array([255, 128,   0], dtype=uint8)
-    """
+    """Returns the light that passes through an optical density (Beer-Lambert law), 255 for all of it."""
     step = np.clip(density * np.float32(1024), 0, len(_LIGHT) - 1).astype(np.int32)
     light: npt.NDArray[np.uint8] = _LIGHT[step]
     return light

@@ -7,7 +7,7 @@ import numpy as np
 
 from onepeak._core.wording import counted, listed
 from onepeak.data.datasets.record import Dataset, locate
-from onepeak.data.images.scan import scan
+from onepeak.data.images.folder import scan
 from onepeak.data.manifest import ImageFiles, Manifest
 
 AGES = range(70)
@@ -18,11 +18,7 @@ _INSIDE = ("images", "FGNET/images", "FG-NET/images", "FGNET", "FG-NET")
 
 
 def read_fgnet(root: Path) -> Manifest:
-    """Reads age and subject from the file names; the classes are the ages 0 to 69, including those without images.
-
-    Args:
-        root: The folder of the images, its parent (`FGNET`), or the folder into which the archive was unpacked.
-    """
+    """Reads age and subject from the file names; the classes are the ages 0 to 69, including those without images."""
     folder = locate(root, inside=_INSIDE, holds=_has_faces, layout=LAYOUT)
     found = scan(folder)
     names = [(path, _NAME.fullmatch(path)) for path in found.images]

@@ -1,5 +1,6 @@
 """Historical Color Images: photographs, classified by decade."""
 
+from functools import partial
 from pathlib import Path
 
 from onepeak.data.datasets.record import Dataset, has_folder, locate, read_class_folders
@@ -9,20 +10,12 @@ CLASSES = ("1930s", "1940s", "1950s", "1960s", "1970s")
 LAYOUT = "1930s/*.jpg to 1970s/*.jpg"
 
 _FOLDERS = {name: name for name in CLASSES}
-_INSIDE = (
-    "decade_database",
-    "data/imgs/decade_database",
-    "HistoricalColor-ECCV2012/data/imgs/decade_database",
-)
+_INSIDE = ("decade_database", "data/imgs/decade_database", "HistoricalColor-ECCV2012/data/imgs/decade_database")
 
 
 def read_hci(root: Path) -> Manifest:
-    """Reads the decade database: five folders of 265 photographs.
-
-    Args:
-        root: The folder of the five decades (`decade_database`), or the one into which the archive was unpacked.
-    """
-    folder = locate(root, inside=_INSIDE, holds=lambda place: has_folder(place, _FOLDERS), layout=LAYOUT)
+    """Reads the decade database: five folders of 265 photographs."""
+    folder = locate(root, inside=_INSIDE, holds=partial(has_folder, names=_FOLDERS), layout=LAYOUT)
     return read_class_folders(folder, name="hci", classes=CLASSES, folders=_FOLDERS)
 
 

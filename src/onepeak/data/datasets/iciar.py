@@ -3,6 +3,7 @@
 import csv
 import io
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from onepeak._core.files import read_text
@@ -31,23 +32,17 @@ def read_iciar(root: Path) -> Manifest:
     A CSV whose name contains "patient", in the folder or the one above it, names the patient of each image, as the
     challenge published it: the patients become the groups. As its authors say, an image that it does not name comes
     from a patient of its own.
-
-    Args:
-        root: The folder of the four class folders (`Photos`), or the one into which it was unpacked.
     """
-    folder = locate(root, inside=_INSIDE, holds=lambda place: has_folder(place, _FOLDERS), layout=LAYOUT)
+    folder = locate(root, inside=_INSIDE, holds=partial(has_folder, names=_FOLDERS), layout=LAYOUT)
     manifest = read_class_folders(folder, name="iciar", classes=CLASSES, folders=_FOLDERS)
-    lists = [file for place in (folder, folder.parent) for file in sorted(place.glob("*.csv")) if _of_patients(file)]
+    tables = [file for each in (folder, folder.parent) for file in sorted(each.glob("*.csv"))]
+    lists = [file for file in tables if "patient" in file.stem.lower()]
     if not lists:
         unknown = "no file names the patients: one may be in several parts of a split"
         return replace(manifest, notes=(*manifest.notes, unknown))
     groups = _patients(lists[0], manifest)
     known = f"{lists[0].name} names {counted(len(set(groups)), 'patient')}"
     return replace(manifest, groups=groups, notes=(*manifest.notes, known))
-
-
-def _of_patients(file: Path) -> bool:
-    return "patient" in file.stem.lower()
 
 
 def _patients(file: Path, manifest: Manifest) -> tuple[str, ...]:

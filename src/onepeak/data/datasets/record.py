@@ -9,7 +9,7 @@ import numpy as np
 
 from onepeak._core.files import expanded
 from onepeak._core.wording import counted, did_you_mean_file, listed
-from onepeak.data.images.scan import scan
+from onepeak.data.images.folder import scan
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.order import letters
 from onepeak.errors import InputError
@@ -70,42 +70,30 @@ class Dataset:
         if self.num_groups is not None and manifest.groups is not None:
             sentences[0] += f" and {len(set(manifest.groups)):,} of {counted(self.num_groups, 'subject')}"
         if self.num_per_class is not None:
-            other = [
-                f"{name} ({count:,})"
-                for name, count in zip(manifest.classes, counts, strict=True)
-                if count != self.num_per_class
-            ]
-            if other:
+            pairs = zip(manifest.classes, counts, strict=True)
+            if other := [f"{name} ({count:,})" for name, count in pairs if count != self.num_per_class]:
                 sentences.append(f"classes that do not have {counted(self.num_per_class, 'image')}: {listed(other)}")
-        empty = [name for name, count in zip(manifest.classes, counts, strict=True) if count == 0]
-        if empty:
+        if empty := [name for name, count in zip(manifest.classes, counts, strict=True) if count == 0]:
             sentences.append(f"{counted(len(empty), 'class')} without an image, kept in the order: {listed(empty)}")
         return tuple(sentences)
 
 
 def locate(root: Path, *, inside: Sequence[str], holds: Callable[[Path], bool], layout: str) -> Path:
-    """Returns the folder of the set: the root itself, or the only match among the places its archive unpacks to.
-
-    Args:
-        root: The folder given by the user.
-        inside: Subfolders to look into, relative to the root.
-        holds: Whether a folder is that of the set.
-        layout: The expected layout, for the message.
-    """
+    """Returns the folder of the set: the root itself, or the only match among the folders its archive unpacks to."""
     if not root.is_dir():
-        found = "a file" if root.exists() else "not there"
-        raise InputError(f"`root` must be a folder, but {root} is {found}.{did_you_mean_file(root)}")
+        state = "a file" if root.exists() else "not there"
+        raise InputError(f"`root` must be a folder, but {root} is {state}.{did_you_mean_file(root)}")
     if holds(root):
         return root
-    places = [root / place for place in inside if (root / place).is_dir() and holds(root / place)]
-    if len(places) > 1:
-        raise InputError(f"`root` must hold the set once, but {root} holds it in {listed(places)}: give one of them.")
-    if not places:
+    folders = [root / path for path in inside if (root / path).is_dir() and holds(root / path)]
+    if len(folders) > 1:
+        raise InputError(f"`root` must hold the set once, but {root} holds it in {listed(folders)}: give one of them.")
+    if not folders:
         raise InputError(
             f"There are no images of the set in {root}. Expected {layout} there, or in one of its folders "
             f"{listed(inside, limit=20)}."
         )
-    return places[0]
+    return folders[0]
 
 
 def has_folder(folder: Path, names: Mapping[str, str]) -> bool:
@@ -114,14 +102,7 @@ def has_folder(folder: Path, names: Mapping[str, str]) -> bool:
 
 
 def read_class_folders(folder: Path, *, name: str, classes: Sequence[str], folders: Mapping[str, str]) -> Manifest:
-    """Reads the images of every class folder.
-
-    Args:
-        folder: The folder of the set.
-        name: The name of the set.
-        classes: Names of the classes, lowest first.
-        folders: The class of each folder, by the `letters` of the folder's name.
-    """
+    """Reads the images of every class folder; `folders` has the class of each, by the `letters` of its name."""
     found = scan(folder)
     paths: list[str] = []
     labels: list[int] = []

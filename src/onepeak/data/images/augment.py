@@ -87,20 +87,7 @@ def draw_changes(
     seed: int,
     epoch: int,
 ) -> Changes:
-    """Draws the changes of each sample; they depend only on the seed, the epoch and the sample.
-
-    Args:
-        augment: The settings.
-        samples: The number of each sample in its data set.
-        sizes: Height and width of each sample, samples x 2.
-        seed: The seed of the run.
-        epoch: The epoch.
-
-    Example:
-        >>> changes = draw_changes(Augment(crop=4), np.array([7]), np.array([[2, 3]]), seed=0, epoch=0)
-        >>> changes.sizes  # enlarged to fit the crop
-        array([[4, 6]])
-    """
+    """Draws the changes of each sample; they depend only on the seed, the epoch and the sample."""
 
     def draw(purpose: _For) -> npt.NDArray[np.float64]:
         return uniform(samples, seed=seed, epoch=epoch, purpose=purpose)
@@ -155,12 +142,6 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 def uniform(samples: npt.NDArray[np.int64], *, seed: int, epoch: int, purpose: int) -> npt.NDArray[np.float64]:
     """Returns one number in [0, 1) for each sample.
-
-    Args:
-        samples: The samples; any integers.
-        seed: The seed of the run.
-        epoch: The epoch.
-        purpose: The purpose of the number; different purposes draw independently.
 
     Example:
         >>> alone = uniform(np.array([8]), seed=0, epoch=3, purpose=1)

@@ -25,21 +25,13 @@ def train_batch(
     epoch: int,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """Returns a batch of augmented images from a store.
+    """Returns a batch of augmented images from a store, on `device` or that of the store, where colours change too.
 
     The augmentation of an image depends only on the seed, the epoch and the image: not on the rest of the batch, the
     order, the number of workers or the device.
 
-    Args:
-        store: The image store.
-        indices: Positions in the store.
-        augment: The augmentation settings.
-        seed: The seed of the run.
-        epoch: The epoch.
-        device: The device of the batch, where the colours are changed too; by default the store's device.
-
     Returns:
-        uint8, batch x 3 x crop x crop, channels last in memory; see `normalise`.
+        uint8, batch x 3 x crop x crop, channels last in memory; see `onepeak.networks.inputs.normalise`.
     """
     check_integer("seed", seed, minimum=0)
     check_integer("epoch", epoch, minimum=0)
@@ -62,15 +54,9 @@ def evaluation_batches(
 
     Sizes come in ascending order, images of the same size in the order of `indices`.
 
-    Args:
-        store: The image store.
-        indices: Positions in the store to evaluate.
-        batch_size: The largest number of images per batch.
-        device: The device of the batches; by default the store's device.
-
     Yields:
         The positions in `indices` that make up the batch (int64, on the CPU), and the images as uint8, batch x 3 x
-        height x width. `results[places] = ...` restores the order of `indices`.
+        height x width. `results[indices] = ...` restores the order of `indices`.
     """
     check_integer("batch_size", batch_size, minimum=1)
     positions = _checked(store, indices)
@@ -80,30 +66,9 @@ def evaluation_batches(
     whole = Augment(horizontal_flip=False)
     for group in np.split(order, borders) if len(order) else []:
         for start in range(0, len(group), batch_size):
-            places = group[start : start + batch_size]
-            changes = draw_changes(whole, store.kept[positions[places]], sizes[places], seed=0, epoch=0)
-            yield torch.from_numpy(places), _moved(cut(store, positions[places], changes), device)
-
-
-def normalise(batch: Tensor) -> Tensor:
-    """Maps 0 to 255 linearly to -1 to 1, as the paper does for all data sets.
-
-    Args:
-        batch: uint8, batch x 3 x height x width.
-
-    Returns:
-        float32 of the same shape.
-
-    Example:
-        >>> normalise(torch.tensor([0, 255], dtype=torch.uint8).repeat(1, 3, 1, 1)).flatten()[:2]
-        tensor([-1.,  1.])
-    """
-    if batch.dtype != torch.uint8 or batch.ndim != 4 or batch.shape[1] != 3:
-        raise InputError(
-            "`batch` must be uint8 of shape (batch, 3, height, width), "
-            f"got {batch.dtype} of shape {tuple(batch.shape)}."
-        )
-    return batch.float().mul_(1 / 127.5).sub_(1)
+            batch = group[start : start + batch_size]
+            changes = draw_changes(whole, store.kept[positions[batch]], sizes[batch], seed=0, epoch=0)
+            yield torch.from_numpy(batch), _moved(cut(store, positions[batch], changes), device)
 
 
 def _checked(store: ImageStore, indices: Positions) -> npt.NDArray[np.int64]:
@@ -128,13 +93,7 @@ def _moved(batch: Tensor, device: torch.device | str | None) -> Tensor:
 
 
 def cut(store: ImageStore, positions: npt.NDArray[np.int64], changes: Changes) -> Tensor:
-    """Returns the crops as uint8, batch x 3 x height x width, channels last in memory, on the store's device.
-
-    Args:
-        store: The image store.
-        positions: Positions in the store.
-        changes: Where to cut and what to mirror; colours are not changed here.
-    """
+    """Returns the crops as uint8, batch x 3 x height x width, channels last in memory, with unchanged colours."""
     height, width = changes.crop
     small = (changes.sizes != store.sizes[positions]).any(axis=1)
     if store.device.type == "cpu":
@@ -161,16 +120,8 @@ def _copy(target: Tensor, image: Tensor, changes: Changes, row: int) -> None:
 def crop_table(store: ImageStore, positions: npt.NDArray[np.int64], changes: Changes) -> Tensor:
     """Returns what `gather` needs to know about each crop, one column per image, on the store's device."""
     first = store.offsets[positions] // 3  # in pixels: three bytes each
-    table = np.stack(
-        [
-            first,
-            store.sizes[positions, 1],
-            changes.corners[:, 0],
-            changes.corners[:, 1],
-            changes.vertical_flip,
-            changes.horizontal_flip,
-        ]
-    )
+    flips = (changes.vertical_flip, changes.horizontal_flip)
+    table = np.stack([first, store.sizes[positions, 1], *changes.corners.T, *flips])
     return torch.from_numpy(table).to(store.device)
 
 
@@ -178,11 +129,6 @@ def gather(store: ImageStore, table: Tensor, crop: tuple[int, int]) -> Tensor:
     """Cuts all crops with one gather, channels last: a few kernel launches per batch, not one or two per image.
 
     For images that must be enlarged the result is arbitrary; `cut` overwrites it.
-
-    Args:
-        store: The image store.
-        table: The result of `crop_table`.
-        crop: Height and width of the crops.
     """
     height, width = crop
     first_pixel, row_length, top, left, upside_down, mirrored = table.unsqueeze(-1)
@@ -232,9 +178,9 @@ def turn_hue(images: Tensor, shifts: Tensor) -> Tensor:
     ahead = torch.stack([green - blue, blue - red, red - green], dim=-3).gather(-3, largest.unsqueeze(-3)).squeeze(-3)
     hue = (ahead / divisor + 2 * largest) / 6 + shifts.view(-1, 1, 1)
     # The closed form of the six cases of the colour wheel: each colour is the value minus a part of the spread, which
-    # depends on the distance of its place on the circle from the hue.
-    places = torch.tensor([5.0, 3.0, 1.0], device=images.device, dtype=images.dtype).view(3, 1, 1)
-    around = (places + 6 * hue.unsqueeze(-3)).remainder(6)
+    # depends on the distance of its angle on the circle from the hue.
+    angles = torch.tensor([5.0, 3.0, 1.0], device=images.device, dtype=images.dtype).view(3, 1, 1)
+    around = (angles + 6 * hue.unsqueeze(-3)).remainder(6)
     fall = torch.minimum(around, 4 - around).clamp_(0, 1)
     return (value.unsqueeze(-3) - spread.unsqueeze(-3) * fall).clamp_(0, 1)
 

@@ -11,9 +11,25 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 
-from onepeak.data.images.pillow import Image, ImageFile, ImageOps, UnidentifiedImageError
+from onepeak._core.imports import require
 from onepeak.errors import InputError
+
+require("PIL", extra="data", purpose="Reading images")  # a clearer error than that of the import below
+
+from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError  # noqa: E402
+
+__all__ = [  # also Pillow's `Image`, which all other files import from here
+    "MAX_PIXELS",
+    "Image",
+    "TooManyPixelsError",
+    "UnreadableImageError",
+    "decode_image",
+    "highest_of_16_bits",
+    "known_formats",
+    "upright_rgb",
+]
 
 MAX_PIXELS = 89_478_485
 """Images with more pixels are treated as decompression bombs; Pillow warns above the same number."""
@@ -33,6 +49,8 @@ _FORMATS = {
 _MIN_IS_WHITE = 0  # TIFF 6.0, section 3: PhotometricInterpretation
 _PHOTOMETRIC = 262
 _BITS_PER_SAMPLE = 258
+_ORIENTATION = 274
+_ON_ITS_SIDE = (5, 6, 7, 8)
 _pillow = threading.Lock()
 _switched = ExitStack()
 _decoding: list[int] = []
@@ -107,9 +125,6 @@ def highest_of_16_bits(data: bytes) -> int | None:
 
     A TIFF that declares 12 bits does not count as 16-bit. For 16-bit colours the value is an estimate from the high
     byte.
-
-    Args:
-        data: The bytes of the file.
     """
     with _strict_pillow(MAX_PIXELS):
         try:
@@ -123,6 +138,23 @@ def highest_of_16_bits(data: bytes) -> int | None:
             import numpy as np
 
             return int(np.asarray(image).max())
+        except MemoryError:
+            raise
+        except Exception:  # `decode_image` reports the reason
+            return None
+
+
+def size_of_file(path: Path) -> tuple[int, int] | None:
+    """Returns width and height of the upright image, from the header of its file; None if the header is unreadable."""
+    with _strict_pillow(MAX_PIXELS):
+        try:
+            with Image.open(path, formats=known_formats()) as image:
+                turned = image.getexif().get(_ORIENTATION) in _ON_ITS_SIDE
+                if turned and image.format == "TIFF":  # Pillow turns it: before or after loading depends on the version
+                    image.load()
+                    turned = False
+                width, height = image.size
+                return (height, width) if turned else (width, height)
         except MemoryError:
             raise
         except Exception:  # `decode_image` reports the reason

@@ -8,7 +8,7 @@ import numpy as np
 from onepeak._core.wording import counted, listed
 from onepeak.data.images.decode import highest_of_16_bits
 
-_LOOKED_AT = 16
+_SAMPLE = 16
 _HIGHEST_OF_12_BITS = 4095
 _TO_TRAIN = "if they hold 12 bits, train with `bits` 12 (--bits 12)"
 _TO_ASK = (
@@ -33,18 +33,18 @@ def depth_notes(
     """
     if not images:
         return ()
-    places = np.unique(np.linspace(0, len(images) - 1, _LOOKED_AT).round().astype(int)).tolist()
-    found = {place: highest for place in places if (highest := _highest(images[place])) is not None}
+    sample = np.unique(np.linspace(0, len(images) - 1, _SAMPLE).round().astype(int)).tolist()
+    highest = {index: value for index in sample if (value := _highest(images[index])) is not None}
     if bits is not None:
-        looked_at = counted(len(places), "image")
-        return () if found else (f"`bits` {bits} has no effect: none of {looked_at} checked has 16 bits",)
+        checked = counted(len(sample), "image")
+        return () if highest else (f"`bits` {bits} has no effect: none of {checked} checked has 16 bits",)
     # An all-zero image is black with any number of bits.
-    dark = {place: highest for place, highest in found.items() if 0 < highest <= _HIGHEST_OF_12_BITS}
+    dark = {index: value for index, value in highest.items() if 0 < value <= _HIGHEST_OF_12_BITS}
     if not dark:
         return ()
-    which = [names[place] for place in dark] if names else []
-    if not names and len(dark) < len(places):
-        which = [image.name for place in dark if isinstance(image := images[place], Path)]
+    which = [names[index] for index in dark] if names else []
+    if not names and len(dark) < len(sample):
+        which = [image.name for index in dark if isinstance(image := images[index], Path)]
     return (
         f"no value above {max(dark.values()):,} of 65,535 in {counted(len(dark), '16-bit image')} checked"
         f"{f' ({listed(which, limit=3)})' if which else ''}, which leaves few of 256 shades: "

@@ -1,18 +1,84 @@
-"""Images by path: a folder with one folder per class, or a list of paths, each of which must exist once."""
+"""Images by path: all below a folder, a folder with one folder per class, or a list of paths."""
 
 import os
 import posixpath
 import shlex
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from pathlib import Path, PurePath
+from dataclasses import dataclass
+from pathlib import Path, PurePath, PurePosixPath
 
 from onepeak._core.imports import Frame
 from onepeak._core.wording import counted, listed
-from onepeak.data.images.scan import IMAGE_SUFFIXES, Scan, scan
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.order import Order, classes_file, order_labels
 from onepeak.data.tables.faults import FEW, Fault
 from onepeak.errors import InputError
+
+IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp", ".gif", ".webp", ".avif", ".ppm", ".pgm"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scan:
+    """The contents of a folder, as sorted paths relative to it, with forward slashes."""
+
+    images: tuple[str, ...]
+    others: tuple[str, ...]
+    """All other files: hidden files, `Thumbs.db`, `__MACOSX`, indexes, texts."""
+    folders: tuple[str, ...]
+    """Immediate subfolders, except hidden ones and `__MACOSX`."""
+
+    def notes(self, *, used: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """Returns a note on ignored files, if there are any; those in `used` do not count."""
+        others = [path for path in self.others if path not in used]
+        if not others:
+            return ()
+        names = sorted({PurePosixPath(path).name for path in others})
+        files = "1 file that is not an image" if len(others) == 1 else f"{len(others):,} files that are not images"
+        return (f"ignored {files} ({listed(names, limit=4)})",)
+
+
+def scan(root: Path) -> Scan:
+    """Scans a folder and all its subfolders; the order of the result does not depend on the file system."""
+    if not root.is_dir():
+        raise InputError(f"{root} must be a folder, got a file." if root.exists() else f"There is no folder {root}.")
+    images: list[str] = []
+    others: list[str] = []
+    folders: list[str] = []
+    seen: set[Path] = set()
+    for path, below, files in os.walk(root, followlinks=True, onerror=_refuse_unreadable):
+        below[:] = [name for name in sorted(below) if _is_new(Path(path, name), root.resolve(), seen)]
+        parent = Path(path).relative_to(root).as_posix()
+        junk = parent != "." and any(_is_junk(part) for part in parent.split("/"))
+        if parent == ".":
+            folders = sorted(name for name in below if not _is_junk(name))
+        for name in files:
+            relative = name if parent == "." else f"{parent}/{name}"
+            is_image = not junk and not _is_junk(name) and Path(name).suffix.lower() in IMAGE_SUFFIXES
+            (images if is_image else others).append(relative)
+    return Scan(images=tuple(sorted(images)), others=tuple(sorted(others)), folders=tuple(folders))
+
+
+def _is_junk(name: str) -> bool:
+    """Whether a name is hidden (`.DS_Store`, the `._name` files of macOS archives) or made by an archiver."""
+    return name.startswith(".") or name == "__MACOSX"
+
+
+def _is_new(folder: Path, root: Path, seen: set[Path]) -> bool:
+    """Whether to scan a folder: each once, and links only if they lead outside the root.
+
+    A link back to a parent would never end, and a link to another class would give its images two labels.
+    """
+    target = folder.resolve()
+    leads_back = any(start.is_relative_to(target) for start in (root, folder.parent.resolve()))
+    if target in seen or (folder.is_symlink() and (leads_back or target.is_relative_to(root))):
+        return False
+    seen.add(target)
+    return True
+
+
+def _refuse_unreadable(error: OSError) -> None:
+    raise InputError(f"{error.filename} cannot be read: {error.strerror}.") from error
+
 
 _PARTS = frozenset({"train", "training", "val", "valid", "validation", "test", "testing"})
 
@@ -21,10 +87,6 @@ def read_folder(root: Path, *, order: Order | None = None) -> Manifest:
     """Reads `root/<class>/**/<image>`: the name of the class folder is the label.
 
     The order comes from `order`, else from `root/classes.txt`; folders named by integers are sorted.
-
-    Args:
-        root: The folder that holds the class folders.
-        order: Names of the classes, lowest first; see `onepeak.data.order.Order`.
 
     Returns:
         A manifest whose items are sorted by path. A folder without images is a class only if the order names it.
@@ -106,57 +168,45 @@ def find_images(
 
     Returns:
         The path of each image relative to the root, None if there is no such file; and the faults.
-
-    Example:
-        >>> _, (fault,) = find_images(["a.png"], root=Path("nowhere"), rows=[2])
-        >>> print(fault)
-        1 of 1 image does not exist in nowhere: a.png (row 2). Check the column `path` (--path) and the
-        folder (--root).
     """
     texts = [str(path).strip() if isinstance(path, str | int | os.PathLike) else "" for path in paths]
     found = list(on_disk(root, texts))
     faults = []
-    if unnamed := [place for place, text in enumerate(texts) if not text]:
-        where = listed((rows[place] for place in unnamed), limit=FEW)
+    if unnamed := [index for index, text in enumerate(texts) if not text]:
+        where = listed((rows[index] for index in unnamed), limit=FEW)
         faults.append(
             Fault(
-                places=tuple(unnamed),
+                indices=tuple(unnamed),
                 sentence=f"Every row must have a `{column}`, {counted(len(unnamed), 'row')} without one: {where}",
                 advice="Fill them in",
                 reason=f"no `{column}`",
             )
         )
-    if gone := [place for place, path in enumerate(found) if path is None and texts[place]]:
-        shown = listed((f"{texts[place]} (row {rows[place]})" for place in gone), limit=FEW)
-        bare = not all(_is_image(PurePath(texts[place])) for place in gone)
+    if gone := [index for index, path in enumerate(found) if path is None and texts[index]]:
+        shown = listed((f"{texts[index]} (row {rows[index]})" for index in gone), limit=FEW)
+        bare = not all(_is_image(PurePath(texts[index])) for index in gone)
         faults.append(
             Fault(
-                places=tuple(gone),
+                indices=tuple(gone),
                 sentence=f"{len(gone):,} of {counted(len(found), 'image')} {'does' if len(gone) == 1 else 'do'} not "
                 f"exist in {root}: {shown}",
                 advice=f"Check the column `{column}` (--path) and the folder (--root)"
                 + ("; a name without a file extension must match exactly one image" if bare else ""),
-                reason=f"no such image, {listed((texts[place] for place in gone), limit=FEW)}",
+                reason=f"no such image, {listed((texts[index] for index in gone), limit=FEW)}",
             )
         )
-    places: dict[str, list[Hashable]] = {}
+    rows_of: dict[str, list[Hashable]] = {}
     for path, row in zip(found, rows, strict=True):
         if path is not None:
-            places.setdefault(posixpath.normpath(_from_root(root, path).as_posix()), []).append(row)
-    if twice := [f"{name} (rows {listed(at, limit=FEW)})" for name, at in places.items() if len(at) > 1]:
+            rows_of.setdefault(posixpath.normpath(_from_root(root, path).as_posix()), []).append(row)
+    if twice := [f"{name} (rows {listed(at, limit=FEW)})" for name, at in rows_of.items() if len(at) > 1]:
         sentence = f"`{column}` must name every image once, got {listed(twice, limit=FEW)}"
-        faults.append(Fault(places=(), sentence=sentence))
+        faults.append(Fault(indices=(), sentence=sentence))
     return found, faults
 
 
 def image_files(paths: Sequence[Path], *, root: Path, written: Sequence[object]) -> tuple[ImageFiles, tuple[str, ...]]:
-    """Returns the images as items, and notes on them.
-
-    Args:
-        paths: The paths found by `find_images`.
-        root: The folder that they are relative to.
-        written: The paths as written in the list, to count the file extensions that were added.
-    """
+    """Returns the images as items, and notes on them."""
     own = [_from_root(root, path) for path in paths]
     notes = []
     if outside := sum(path.is_absolute() for path in own):
@@ -167,12 +217,7 @@ def image_files(paths: Sequence[Path], *, root: Path, written: Sequence[object])
 
 
 def refuse_names(frame: Frame, *, folder: Path) -> None:
-    """Raises an error for a table whose first rows have a column that names different images in a folder.
-
-    Args:
-        frame: The columns that may be features.
-        folder: The folder of the images.
-    """
+    """Raises an error for a table whose first rows have a column that names different images in a folder."""
     first = frame.iloc[:_FIRST]
     for column in frame.columns:
         texts = [cell.strip() for cell in first[column].tolist() if isinstance(cell, str)]
@@ -194,10 +239,6 @@ def on_disk(root: Path, texts: Iterable[str]) -> Iterator[Path | None]:
     """Yields the paths as spelt on disk, relative to the root; None if there is no such file.
 
     Backslashes are accepted as slashes. A name without an image extension matches the only image with that stem.
-
-    Args:
-        root: The folder that the paths are relative to.
-        texts: The paths as written.
 
     Example:
         >>> import tempfile

@@ -6,7 +6,7 @@ Imports only Pillow, so that the decoding workers start fast.
 from dataclasses import dataclass
 
 from onepeak._core.values import check_integer, check_number
-from onepeak.data.images.pillow import Image
+from onepeak.data.images.decode import Image
 from onepeak.errors import InputError
 
 

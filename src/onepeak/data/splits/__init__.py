@@ -1,7 +1,6 @@
 """Splits of a data set: made by a protocol, checked for leaks, saved to files."""
 
 from onepeak.data.splits.catalog import PROTOCOLS, SplitProtocol
-from onepeak.data.splits.counts import class_counts, group_counts, split_notes
 from onepeak.data.splits.files import load_splits, save_splits
 from onepeak.data.splits.leaks import (
     Conflict,
@@ -14,7 +13,7 @@ from onepeak.data.splits.leaks import (
     refuse_leaks,
 )
 from onepeak.data.splits.protocols import find_protocol, make_splits
-from onepeak.data.splits.split import PARTS, Split
+from onepeak.data.splits.split import PARTS, Split, class_counts, group_counts, split_notes
 
 __all__ = [
     "PARTS",

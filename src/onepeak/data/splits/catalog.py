@@ -1,8 +1,8 @@
 """All split protocols by name: the general ones, and the paper's, in both readings where text and code differ."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, runtime_checkable
-from typing import Protocol as Callback
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -14,14 +14,11 @@ from onepeak.data.splits.splitters import codes, deal, deal_groups
 
 
 def kfold(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:
-    """Tests on every item once and validates on every item once: one fold is the test part, another the valid part.
+    """Tests on every sample once and validates on every sample once: one fold is the test part, another the valid part.
 
-    The valid part is the fold after the next one. Items dealt one after another are then never the test and the valid
-    part of the same run, so a class with two or more items always has one to train on (without groups, and with four
+    The valid part is the fold after the next one. Samples dealt one after another are then never the test and the valid
+    part of the same run, so a class with two or more samples always has one to train on (without groups, and with four
     folds or more).
-
-    Returns:
-        Train, valid and test for each of the folds.
     """
     dealt = _deal(manifest, parts=folds, seed=seed, stream=(split,))
     runs = []
@@ -32,11 +29,7 @@ def kfold(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Part
 
 
 def holdout(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:  # noqa: ARG001
-    """Uses a fifth of the items as the test part, and a fifth of the rest as the valid part.
-
-    Returns:
-        Train, valid and test, once.
-    """
+    """Uses a fifth of the samples as the test part, and a fifth of the rest as the valid part."""
     tested = _deal(manifest, parts=min(5, num_units(manifest)), seed=seed, stream=(split, 0)) == 0
     rest = np.flatnonzero(~tested)
     left = manifest.take(rest)
@@ -55,12 +48,12 @@ def too_few_units(manifest: Manifest) -> str | None:
 
 
 def num_units(manifest: Manifest) -> int:
-    """Returns the number of units that can be assigned separately: groups if there are groups, else items."""
+    """Returns the number of units that can be assigned separately: groups if there are groups, else samples."""
     return len(manifest) if manifest.groups is None else len(set(manifest.groups))
 
 
 def _deal(manifest: Manifest, *, parts: int, seed: int, stream: tuple[int, ...]) -> Indices:
-    """Returns the part of every item: dealt by group if there are groups, else by class and stratum."""
+    """Returns the part of every sample: dealt by group if there are groups, else by class and stratum."""
     if manifest.groups is not None:
         return deal_groups(manifest.labels, codes(manifest.groups), parts=parts, seed=seed, stream=stream)
     if manifest.strata is None:
@@ -74,19 +67,11 @@ Reading: TypeAlias = Literal["paper", "code", "authors"]
 
 
 @runtime_checkable
-class Splitter(Callback):
+class Splitter(Protocol):
     """Makes all folds of one split from the seed and the split's number; a longer series extends a shorter one."""
 
     def __call__(self, manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:
         """Returns train, valid and test of each fold."""
-
-
-@runtime_checkable
-class Refusal(Callback):
-    """Explains why a protocol cannot split a data set, as the predicate of a sentence; None if it can."""
-
-    def __call__(self, manifest: Manifest) -> str | None:
-        """Returns the reason, or None."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,13 +85,19 @@ class SplitProtocol:
     num_folds: int
     """The number of folds per split."""
     recipe: Splitter
-    refusal: Refusal
+    refusal: Callable[[Manifest], str | None]
+    """Explains why the protocol cannot split a data set, as the predicate of a sentence; None if it can."""
     datasets: tuple[str, ...] = ()
     """The data sets it was published for; empty for a general protocol."""
     readings: tuple[Reading, ...] = ()
     """Whether it follows the paper's text or its published code, or makes the authors' own splits."""
+    default: bool = False
+    """Whether `auto` stands for it with these data sets."""
     any_folds: bool = False
     """Whether more than `num_folds` folds are possible."""
+    copies_together: bool = False
+    """Whether all exact copies of an image are moved to the part of the first of them, which costs reading every file.
+    The parts are those of the recipe where no image has a copy."""
 
 
 AFAD = ("afad-lite", "afad-full")
@@ -116,7 +107,7 @@ PROTOCOLS: Registry[SplitProtocol] = Registry(
     [
         SplitProtocol(
             name="kfold",
-            title="every item is tested on once, by group if there are groups, else by class",
+            title="every sample is tested on once, by group if there are groups, else by class",
             num_splits=1,
             num_folds=5,
             recipe=kfold,
@@ -137,7 +128,7 @@ PROTOCOLS: Registry[SplitProtocol] = Registry(
             num_splits=2,
             num_folds=5,
             recipe=paper.iciar,
-            refusal=paper.without_fold_items,
+            refusal=paper.without_fold_samples,
             datasets=("iciar",),
             readings=("paper",),
         ),
@@ -147,9 +138,10 @@ PROTOCOLS: Registry[SplitProtocol] = Registry(
             num_splits=2,
             num_folds=5,
             recipe=paper.iciar_as_coded,
-            refusal=paper.without_fold_items,
+            refusal=paper.without_fold_samples,
             datasets=("iciar",),
             readings=("code",),
+            default=True,
         ),
         SplitProtocol(
             name="hci",
@@ -170,6 +162,7 @@ PROTOCOLS: Registry[SplitProtocol] = Registry(
             refusal=paper.without_a_last_fold,
             datasets=("hci",),
             readings=("code",),
+            default=True,
         ),
         SplitProtocol(
             name="fgnet-code",
@@ -180,6 +173,7 @@ PROTOCOLS: Registry[SplitProtocol] = Registry(
             refusal=paper.without_subjects,
             datasets=("fgnet",),
             readings=("code",),
+            default=True,
         ),
         SplitProtocol(
             name="fgnet-authors",
@@ -197,9 +191,20 @@ PROTOCOLS: Registry[SplitProtocol] = Registry(
             num_splits=10,
             num_folds=5,
             recipe=paper.ages_as_written,
-            refusal=paper.without_ten_items,
+            refusal=paper.without_ten_samples,
             datasets=("fgnet",),
             readings=("paper",),
+        ),
+        SplitProtocol(
+            name="afad",
+            title="as afad-code, but all copies of an image are in one part",
+            num_splits=10,
+            num_folds=1,
+            recipe=paper.afad_as_coded,
+            refusal=paper.without_gender,
+            datasets=AFAD,
+            default=True,
+            copies_together=True,
         ),
         SplitProtocol(
             name="afad-code",
@@ -217,7 +222,7 @@ PROTOCOLS: Registry[SplitProtocol] = Registry(
             num_splits=10,
             num_folds=5,
             recipe=paper.ages_as_written,
-            refusal=paper.without_ten_items,
+            refusal=paper.without_ten_samples,
             datasets=AFAD,
             readings=("paper",),
         ),

@@ -3,30 +3,32 @@
 import csv
 import io
 import json
+import posixpath
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
 from onepeak._core.files import read_text
-from onepeak._core.wording import listed
+from onepeak._core.imports import Frame
+from onepeak._core.wording import counted, listed
 from onepeak.data.manifest import ImageFiles, Manifest
-from onepeak.data.splits.matching import check_labels_agree, item_name, match_paths, match_positions, plain_path
+from onepeak.data.order import label_key
 from onepeak.data.splits.split import PARTS, Indices, Part, Split
-from onepeak.data.tables.read import csv_rows
+from onepeak.data.tables.read import read_table
 from onepeak.errors import InputError
 
 SUFFIXES = (".csv", ".json")
+FORMAT = "onepeak-splits-1"
 
 
 def save_splits(splits: Sequence[Split], manifest: Manifest, path: Path) -> None:
     """Writes splits as CSV or JSON, depending on the suffix of the file.
 
     The CSV has the columns `item`, `path` (for image files), `label`, `group` (if there are groups) and one column per
-    run (`split0-fold0`) with `train`, `valid`, `test`, or nothing for an item left out. The JSON also holds the
+    run (`split0-fold0`) with `train`, `valid`, `test`, or nothing for a sample left out. The JSON also holds the
     protocol and the seed.
 
     Args:
@@ -57,10 +59,10 @@ def load_splits(path: Path, manifest: Manifest) -> list[Split]:
 
     Args:
         path: A file that ends in `.csv` or `.json`.
-        manifest: The data set; a path or position that it does not have is an error. Items that the file puts into no
-            part are not used: `onepeak.data.splits.counts.unused_items` reports them. A file of positions that does not
-            name all items must show that it was made for this data set: a CSV by a column `label`, JSON by a list
-            `labels` with one label per item, or by the number of `items`.
+        manifest: The data set; a path or position that it does not have is an error. Samples that the file puts into no
+            part are not used: `onepeak.data.splits.split_notes` reports them. A file of positions that does not name
+            all samples must show that it was made for this data set: a CSV by a column `label`, JSON by a list `labels`
+            with one label per sample, or by the number of `items`.
 
     Returns:
         The runs, ordered by split and fold; for a CSV, their protocol is the name of the file.
@@ -97,8 +99,8 @@ _PART_NAMES: dict[str, Part] = {
 
 
 def splits_to_csv(splits: Sequence[Split], manifest: Manifest) -> str:
-    """Returns the table: `item`, `path` (for files), `label`, `group` (if there are groups), and one column per run."""
-    columns = {"item": [str(item) for item in range(len(manifest))]}
+    """Returns the table that `save_splits` describes."""
+    columns = {"item": [str(index) for index in range(len(manifest))]}
     if isinstance(manifest.items, ImageFiles):
         columns["path"] = list(manifest.items.paths)
     columns["label"] = [manifest.classes[label] for label in manifest.labels]
@@ -106,8 +108,8 @@ def splits_to_csv(splits: Sequence[Split], manifest: Manifest) -> str:
         columns["group"] = list(manifest.groups)
     for split in splits:
         cells = np.full(len(manifest), "", dtype="<U5")
-        for part, items in split.parts.items():
-            cells[items] = part
+        for part, indices in split.parts.items():
+            cells[indices] = part
         columns[split.name] = cells.tolist()
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -118,102 +120,71 @@ def splits_to_csv(splits: Sequence[Split], manifest: Manifest) -> str:
 
 def splits_from_csv(file: Path, manifest: Manifest) -> list[Split]:
     """Reads the runs of such a table, whatever program wrote it."""
-    table = _Table.read(file)
-    items = _items(table, manifest)
-    if len(np.unique(items)) < len(items):
-        twice = np.flatnonzero(np.bincount(items) > 1)
-        first = item_name(manifest, int(twice[0]))
-        raise InputError(f"{file} must have one row per item, got several for {len(twice)}, such as {first}.")
-    labels = table.column("label") if "label" in table.header else None
-    agreed = labels is not None and check_labels_agree(items, labels, manifest, file=file)
-    if not (agreed or len(items) == len(manifest) or _by_path(table, manifest)):
-        raise InputError(
-            f"{file} must name every item, because it goes by position and no label shows that it was made for this "
-            f"data set, got {len(items):,} of {len(manifest):,}. Give each row its `label`, one of "
-            f"{listed(manifest.classes)}"
-            f"{', or its `path`' if isinstance(manifest.items, ImageFiles) else ''}, or add a row for every item; an "
-            "empty cell leaves it out."
+    table = read_table(file, as_text=None)
+    for line, misfit in table.misfits.items():
+        raise InputError(f"{file}, row {line} {misfit}.")
+    frame = table.frame.apply(lambda column: column.str.strip())
+    # a path means the same image on every machine, a position may not
+    by_path = "path" in frame and (isinstance(manifest.items, ImageFiles) or "item" not in frame)
+    indices = match_paths(frame["path"].tolist(), manifest, file=file) if by_path else _positions(frame, manifest, file)
+    if len(np.unique(indices)) < len(indices):
+        twice = np.flatnonzero(np.bincount(indices) > 1)
+        first = manifest.sample_name(int(twice[0]))
+        raise InputError(f"{file} must have one row per sample, got several for {len(twice)}, such as {first}.")
+    agree = "label" in frame and check_labels_agree(indices, frame["label"].tolist(), manifest, file=file)
+    if not (agree or by_path):
+        fix = f"Give each row its `label`, one of {listed(manifest.classes)}"
+        _check_all_named(
+            len(indices),
+            manifest,
+            file,
+            fix,
+            "path",
+            end=", or add a row for every sample; an empty cell leaves it out",
         )
 
-    runs = {name: (int(run[1]), int(run[2])) for name in table.header if (run := _RUN_COLUMN.fullmatch(name))}
-    if not runs and "part" in table.header:
+    runs = {name: (int(run[1]), int(run[2])) for name in frame.columns if (run := _RUN_COLUMN.fullmatch(name))}
+    if not runs and "part" in frame:
         runs = {"part": (0, 0)}
     if not runs:
         raise InputError(
             f"{file} must have a column `part`, or one per run, named like `split0-fold0`, "
-            f"got {', '.join(table.header)}."
+            f"got {', '.join(frame.columns)}."
         )
-    return [_split(items, table, name, split=split, fold=fold) for name, (split, fold) in runs.items()]
+    return [_split(indices, frame, name, file, split=split, fold=fold) for name, (split, fold) in runs.items()]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Table:
-    """The cells of a file."""
-
-    file: Path
-    header: list[str]
-    lines: list[int]
-    """The line on which each row ends."""
-    rows: list[list[str]]
-
-    @staticmethod
-    def read(file: Path) -> "_Table":
-        (_, *lines), (first, *rows), _ = csv_rows(file)
-        header = [name.strip() for name in first]
-        if not rows:
-            raise InputError(f"{file} must have a header and at least one row, got no row.")
-        if len(set(header)) < len(header):
-            raise InputError(f"{file} must have columns of different names, got {', '.join(header)}.")
-        for line, row in zip(lines, rows, strict=True):
-            if len(row) != len(header):
-                raise InputError(
-                    f"{file}, row {line} must have {len(header)} columns, like the header, got {len(row)}."
-                )
-        return _Table(file=file, header=header, lines=lines, rows=rows)
-
-    def column(self, name: str) -> list[str]:
-        at = self.header.index(name)
-        return [row[at].strip() for row in self.rows]
-
-
-def _by_path(table: _Table, manifest: Manifest) -> bool:
-    # a path means the same image on every machine, a position may not
-    return "path" in table.header and (isinstance(manifest.items, ImageFiles) or "item" not in table.header)
-
-
-def _items(table: _Table, manifest: Manifest) -> Indices:
-    if _by_path(table, manifest):
-        return match_paths(table.column("path"), manifest, file=table.file)
-    if "item" not in table.header:
-        raise InputError(f"{table.file} must have a column `path` or `item`, got {', '.join(table.header)}.")
-    cells = table.column("item")
-    for line, cell in zip(table.lines, cells, strict=True):
+def _positions(frame: Frame, manifest: Manifest, file: Path) -> Indices:
+    if "item" not in frame:
+        raise InputError(f"{file} must have a column `path` or `item`, got {', '.join(frame.columns)}.")
+    for line, cell in frame["item"].items():
         if not cell.isdecimal():
-            raise InputError(f"{table.file}, row {line}: `item` must be a position from 0, got {cell!r}.")
-    return match_positions([int(cell) for cell in cells], manifest, file=table.file)
+            raise InputError(f"{file}, row {line}: `item` must be a position from 0, got {cell!r}.")
+    indices = [int(cell) for cell in frame["item"]]
+    if wrong := [str(index) for index in indices if index >= len(manifest)]:
+        raise InputError(
+            f"{file} must hold positions from 0 to {len(manifest) - 1}, got {_first(wrong)}: "
+            "it was made for another data set."
+        )
+    return np.array(indices, dtype=np.int64)
 
 
-def _split(items: Indices, table: _Table, column: str, *, split: int, fold: int) -> Split:
-    chosen: dict[Part, list[int]] = {"train": [], "valid": [], "test": []}
-    for item, line, cell in zip(items, table.lines, table.column(column), strict=True):
+def _split(indices: Indices, frame: Frame, column: str, file: Path, *, split: int, fold: int) -> Split:
+    parts: dict[Part, list[int]] = {part: [] for part in PARTS}
+    for index, (line, cell) in zip(indices.tolist(), frame[column].items(), strict=True):
         part = _PART_NAMES.get(cell.lower())
         if part is not None:
-            chosen[part].append(int(item))
+            parts[part].append(index)
         elif cell:
             raise InputError(
-                f"{table.file}, row {line}: `{column}` must be train, valid or test, or empty to leave the item out, "
+                f"{file}, row {line}: `{column}` must be train, valid or test, or empty to leave the sample out, "
                 f"got {cell!r}."
             )
-    parts = {part: np.array(members, dtype=np.int64) for part, members in chosen.items()}
     for part, members in parts.items():
-        if not len(members):
-            raise InputError(f"{table.file}: `{column}` must put at least one item into {part}, got none.")
-    return Split(
-        train=parts["train"], valid=parts["valid"], test=parts["test"], split=split, fold=fold, protocol=table.file.name
-    )
-
-
-FORMAT = "onepeak-splits-1"
+        if not members:
+            raise InputError(f"{file}: `{column}` must put at least one sample into {part}, got none.")
+    train, valid, test = map(np.array, parts.values())
+    return Split(train=train, valid=valid, test=test, split=split, fold=fold, protocol=file.name)
 
 
 def splits_to_json(splits: Sequence[Split], manifest: Manifest) -> str:
@@ -228,7 +199,7 @@ def splits_to_json(splits: Sequence[Split], manifest: Manifest) -> str:
     lines = [f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in head.items()]
     runs = [
         json.dumps({"protocol": split.protocol, "seed": split.seed, "split": split.split, "fold": split.fold})[:-1]
-        + "".join(f',\n  "{part}": {json.dumps(items.tolist())}' for part, items in split.parts.items())
+        + "".join(f',\n  "{part}": {json.dumps(indices.tolist())}' for part, indices in split.parts.items())
         + "}"
         for split in splits
     ]
@@ -248,65 +219,67 @@ def splits_from_json(file: Path, manifest: Manifest) -> list[Split]:
     numbering = _numbering(content, manifest, file)
     if isinstance(labels := content.get("labels"), list):
         if len(labels) != len(numbering):
-            raise InputError(f"{file} must have a label for each of its {len(numbering):,} items, got {len(labels):,}.")
+            raise InputError(
+                f"{file} must have a label for each of its {counted(len(numbering), 'sample')}, got {len(labels):,}."
+            )
         texts = ["" if label is None else str(label) for label in labels]
         check_labels_agree(numbering, texts, manifest, file=file)
-    splits = [_split_as_json(run, place, numbering, manifest, file) for place, run in enumerate(runs)]
-    says_how_many = "items" in content or any(isinstance(content.get(key), list) for key in ("labels", "paths"))
-    if not says_how_many and _goes_by_position(runs):
-        _check_all_named(splits, manifest, file)
+    splits = [_split_of_run(run, index, numbering, manifest, file) for index, run in enumerate(runs)]
+    has_length = "items" in content or any(isinstance(content.get(key), list) for key in ("labels", "paths"))
+    by_position = any(
+        type(key) is int for run in runs for keys in run.values() if isinstance(keys, list) for key in keys
+    )
+    if by_position and not has_length:
+        named = np.unique(np.concatenate([indices for split in splits for indices in split.parts.values()]))
+        fix = f"Add `labels`, the class of each of the {len(manifest):,} samples of {manifest.name!r}"
+        _check_all_named(len(named), manifest, file, fix, "paths")
     return splits
 
 
 def _numbering(content: dict[str, object], manifest: Manifest, file: Path) -> Indices:
-    """Maps each position in the file to an item of the data set, by the file's list of paths if it has one."""
+    """Maps each position in the file to a sample of the data set, by the file's list of paths if it has one."""
     paths = content.get("paths")
     if isinstance(paths, list) and isinstance(manifest.items, ImageFiles):
         return match_paths([str(path) for path in paths], manifest, file=file)
     count = content.get("items", len(paths) if isinstance(paths, list) else len(manifest))
     if count != len(manifest):
-        raise InputError(f"{file} was made for {count} items, but {manifest.name!r} has {len(manifest)}.")
+        raise InputError(f"{file} was made for {count} samples, but {manifest.name!r} has {len(manifest)}.")
     return np.arange(len(manifest), dtype=np.int64)
 
 
-def _goes_by_position(runs: list[dict[str, object]]) -> bool:
-    return any(type(key) is int for run in runs for keys in run.values() if isinstance(keys, list) for key in keys)
-
-
-def _check_all_named(splits: Sequence[Split], manifest: Manifest, file: Path) -> None:
-    named = np.unique(np.concatenate([items for split in splits for items in split.parts.values()]))
-    if len(named) < len(manifest):
+def _check_all_named(num_named: int, manifest: Manifest, file: Path, fix: str, key: str, *, end: str = "") -> None:
+    """Raises an error if a file of positions, without labels, names only some samples."""
+    if num_named < len(manifest):
+        paths = f", or its `{key}`" if isinstance(manifest.items, ImageFiles) else ""
         raise InputError(
-            f"{file} must name every item, because it goes by position and no label shows that it was made for this "
-            f"data set, got {len(named):,} of {len(manifest):,}. Add `labels`, the class of each of the "
-            f"{len(manifest):,} items of {manifest.name!r}"
-            f"{', or `paths`' if isinstance(manifest.items, ImageFiles) else ''}."
+            f"{file} must name every sample, because it goes by position and no label shows that it was made for this "
+            f"data set, got {num_named:,} of {len(manifest):,}. {fix}{paths}{end}."
         )
 
 
-def _split_as_json(run: object, place: int, numbering: Indices, manifest: Manifest, file: Path) -> Split:
+def _split_of_run(run: object, index: int, numbering: Indices, manifest: Manifest, file: Path) -> Split:
     if not isinstance(run, dict):
-        raise InputError(f"{file}, `runs[{place}]` must be an object with train, valid and test.")
-    members: dict[Part, Indices] = {}
+        raise InputError(f"{file}, `runs[{index}]` must be an object with train, valid and test.")
+    members: list[Indices] = []
     for part in PARTS:
-        where = f"{file}, `runs[{place}].{part}`"
+        where = f"{file}, `runs[{index}].{part}`"
         keys = run.get(part, run.get("val") if part == "valid" else None)
         if not isinstance(keys, list) or not keys:
             raise InputError(f"{where} must be a non-empty list of paths or positions.")
         if all(isinstance(key, str) for key in keys):
-            members[part] = match_paths(keys, manifest, file=file)
+            members.append(match_paths(keys, manifest, file=file))
         elif all(type(key) is int for key in keys):
-            outside = [key for key in keys if not 0 <= key < len(numbering)]
-            if outside:
+            if outside := [key for key in keys if not 0 <= key < len(numbering)]:
                 raise InputError(f"{where} must hold positions from 0 to {len(numbering) - 1}, got {outside[0]}.")
-            members[part] = numbering[np.array(keys)]
+            members.append(numbering[np.array(keys)])
         else:
             raise InputError(f"{where} must hold paths only or positions only.")
+    train, valid, test = members
     return Split(
-        train=members["train"],
-        valid=members["valid"],
-        test=members["test"],
-        split=run.get("split", 0 if "fold" in run else place),
+        train=train,
+        valid=valid,
+        test=test,
+        split=run.get("split", 0 if "fold" in run else index),
         fold=run.get("fold", 0),
         seed=run.get("seed", 0),
         protocol=str(run.get("protocol", file.name)),
@@ -322,49 +295,102 @@ def splits_from_folder(folder: Path, manifest: Manifest) -> list[Split]:
     Each of its files `train_s_i_f_j.csv`, `valid_s_i_f_j.csv` and `test_s_i_f_j.csv` names an image per row, in the
     first column; further columns are ignored. A path may begin with folders above the data set's root. A first row that
     names no image is a header. (The published code drops the first row of every file, though its files have no header.)
-
-    Args:
-        folder: The folder of the splits.
-        manifest: The data set, of image files.
     """
     if not isinstance(manifest.items, ImageFiles):
         raise InputError(f"`protocol` {folder} goes by path, but {manifest.name!r} has no files.")
     runs = sorted(
-        (int(found[1]), int(found[2]))
+        (int(match[1]), int(match[2]))
         for path in folder.glob("split_*/fold_*")
-        if path.is_dir() and (found := _FOLDER.fullmatch(path.relative_to(folder).as_posix()))
+        if path.is_dir() and (match := _FOLDER.fullmatch(path.relative_to(folder).as_posix()))
     )
     if not runs:
         raise InputError(
             f"`protocol` {folder} must be a folder with split_0/fold_0/train_s_0_f_0.csv and so on, "
             "or the name of a protocol, or a CSV or JSON file of splits."
         )
-    positions = {path: item for item, path in enumerate(manifest.items.paths)}
+    positions = {path: index for index, path in enumerate(manifest.items.paths)}
     splits = []
     for split, fold in runs:
         train, valid, test = (
-            _items_as_folder(folder / f"split_{split}/fold_{fold}/{part}_s_{split}_f_{fold}.csv", manifest, positions)
+            _indices_of_list(folder / f"split_{split}/fold_{fold}/{part}_s_{split}_f_{fold}.csv", manifest, positions)
             for part in PARTS
         )
         splits.append(Split(train=train, valid=valid, test=test, split=split, fold=fold, protocol=folder.name))
     return splits
 
 
-def _items_as_folder(file: Path, manifest: Manifest, positions: dict[str, int]) -> Indices:
+def _indices_of_list(file: Path, manifest: Manifest, positions: dict[str, int]) -> Indices:
     names = [row[0] for row in csv.reader(io.StringIO(read_text(file))) if row and row[0].strip()]
-    found = [_position(name, positions) for name in names]
-    if found and found[0] is None:
-        names, found = names[1:], found[1:]
-    unknown = [name for name, item in zip(names, found, strict=True) if item is None]
-    if unknown or not found:
+    indices = [_index_of_path(name, positions) for name in names]
+    if indices and indices[0] is None:
+        names, indices = names[1:], indices[1:]
+    unknown = [name for name, index in zip(names, indices, strict=True) if index is None]
+    if unknown or not indices:
         raise InputError(
             f"{file} must name images of {manifest.name!r} in its first column, whose paths look like "
             f"{next(iter(positions))!r}, got {listed(unknown, limit=3) if unknown else 'no row'}."
         )
-    return np.array(found, dtype=np.int64)
+    return np.array(indices, dtype=np.int64)
 
 
-def _position(name: str, positions: dict[str, int]) -> int | None:
-    """Returns the item of a path, if need be without its leading folders, which may belong to another machine."""
+def _index_of_path(name: str, positions: dict[str, int]) -> int | None:
+    """Returns the position of a path, if need be without its leading folders, which may belong to another machine."""
     steps = PurePosixPath(plain_path(name)).parts
     return next((positions[end] for start in range(len(steps)) if (end := "/".join(steps[start:])) in positions), None)
+
+
+def match_paths(paths: Sequence[str], manifest: Manifest, *, file: Path) -> Indices:
+    """Returns the positions of the samples with these paths (slashes or backslashes); an unknown path is an error."""
+    if not isinstance(manifest.items, ImageFiles):
+        raise InputError(f"{file} goes by path, but {manifest.name!r} has no files: give a column `item`.")
+    position = {plain_path(path): index for index, path in enumerate(manifest.items.paths)}
+    if len(position) < len(manifest):
+        raise InputError(f"{file} goes by path, but {manifest.name!r} has a path twice: give a column `item`.")
+    plain = [plain_path(path) for path in paths]
+    unknown = [path for path, name in zip(paths, plain, strict=True) if name not in position]
+    if unknown:
+        raise InputError(
+            f"{file} must name samples of {manifest.name!r}, whose paths look like {manifest.items.paths[0]!r}; "
+            f"it has no {_first(unknown)}."
+        )
+    return np.array([position[name] for name in plain], dtype=np.int64)
+
+
+def check_labels_agree(indices: Indices, labels: Sequence[str], manifest: Manifest, *, file: Path) -> bool:
+    """Raises an error if the labels of a file differ from those of the data set; integers are compared as numbers.
+
+    Returns:
+        Whether the labels show that the file was made for this data set: not if none is a known class or one is empty.
+    """
+    known = {label_key(name) for name in manifest.classes}
+    foreign = sorted({label for label in labels if label and label_key(label) not in known})
+    if not any(label_key(label) in known for label in labels):
+        return False
+    here = [manifest.classes[label] for label in manifest.labels[indices]]
+    wrong = [
+        f"{manifest.sample_name(int(index))} ({theirs} there, {ours} here)"
+        for index, theirs, ours in zip(indices, labels, here, strict=True)
+        if theirs and label_key(theirs) != label_key(ours)
+    ]
+    if wrong:
+        lacks = f"; {manifest.name!r} has no class {listed(map(repr, foreign), limit=5)}" if foreign else ""
+        raise InputError(
+            f"{file} has other labels than {manifest.name!r} for {_first(wrong)}{lacks}: it was made for other data, "
+            "or its labels must be written like those of the data set."
+        )
+    return all(labels)
+
+
+def plain_path(path: str) -> str:
+    r"""Normalises a relative path: forward slashes, no `./`, no `..` where avoidable.
+
+    Example:
+        >>> plain_path(".\\faces\\old\\..\\001A02.JPG")
+        'faces/001A02.JPG'
+    """
+    return posixpath.normpath(path.strip().replace("\\", "/"))
+
+
+def _first(names: Sequence[str]) -> str:
+    """Returns how many there are, and the first few."""
+    return f"{counted(len(names), 'sample')}: {listed(names, limit=5)}"

@@ -5,6 +5,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -14,7 +15,7 @@ import numpy as np
 from onepeak._core.wording import counted, listed
 from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Items, Manifest
 from onepeak.data.splits.catalog import PROTOCOLS
-from onepeak.data.splits.matching import item_name, plain_path
+from onepeak.data.splits.files import plain_path
 from onepeak.data.splits.split import PARTS, Indices, Part, Split
 from onepeak.data.splits.splitters import codes
 from onepeak.errors import InputError
@@ -41,9 +42,9 @@ class Leak:
     count: int
     """How many groups, paths or contents are in both parts."""
     items: int
-    """How many items of the later part (the one that is evaluated on) are affected."""
+    """How many samples of the later part (the one that is evaluated on) are affected."""
     examples: tuple[str, ...]
-    """A few of the groups, or of the items of the later part."""
+    """A few of the groups, or of the samples of the later part."""
 
     @property
     def harmful(self) -> bool:
@@ -55,22 +56,18 @@ class Leak:
         noun = _NOUNS[self.kind][self.count > 1]
         return (
             f"{self.parts[0]} and {self.parts[1]} share {self.count:,} {noun} "
-            f"({counted(self.items, 'item')} of {self.parts[1]}): "
-            f"{', '.join(self.examples)}{more}"
+            f"({counted(self.items, 'sample')} of {self.parts[1]}): {', '.join(self.examples)}{more}"
         )
 
 
 def find_leaks(manifest: Manifest, split: Split, *, digests: Sequence[str] | None = None) -> list[Leak]:
-    """Finds what two parts of a split share.
+    """Finds what two parts of a split share: one record for each kind and pair of parts.
 
     Args:
         manifest: The data set.
         split: The parts.
-        digests: The fingerprint of every item, to find copies under other names; by default only groups and paths are
+        digests: The fingerprint of every sample, to find copies under other names; by default only groups and paths are
             compared.
-
-    Returns:
-        One record for each kind and pair of parts that share something.
 
     Example:
         >>> from pathlib import Path
@@ -79,10 +76,9 @@ def find_leaks(manifest: Manifest, split: Split, *, digests: Sequence[str] | Non
         >>> data = Manifest(name="faces", items=images, labels=labels, classes=("young", "old"), groups=people)
         >>> split = Split(train=np.array([0]), valid=np.array([2]), test=np.array([1, 3]), protocol="mine")
         >>> print(*find_leaks(data, split))
-        train and test share 1 group (1 item of test): a
+        train and test share 1 group (1 sample of test): a
     """
-    split.check_within(len(manifest))
-    return _leaks_between(manifest, split, _compared(manifest, digests))
+    return refuse_leaks(manifest, [split], digests=digests, allow=True)
 
 
 def refuse_leaks(
@@ -93,22 +89,19 @@ def refuse_leaks(
     Args:
         manifest: The data set.
         splits: The runs.
-        digests: The fingerprint of every item.
+        digests: The fingerprint of every sample.
         allow: Whether to return harmful leaks instead of raising an error. They should then be recorded with every run.
 
     Returns:
         What was found: harmful leaks, if they are allowed, and equal rows of a table.
-
-    Raises:
-        LeakError: If a harmful leak is found and not allowed.
     """
     compared = _compared(manifest, digests)
-    found = []
+    every: list[Leak] = []
     leaking: list[tuple[Split, list[Leak]]] = []
     for split in splits:
         split.check_within(len(manifest))
         leaks = _leaks_between(manifest, split, compared)
-        found += leaks
+        every += leaks
         if harmful := [leak for leak in leaks if leak.harmful]:
             leaking.append((split, harmful))
     if leaking and not allow:
@@ -120,12 +113,15 @@ def refuse_leaks(
             f"{_advice(manifest, first.protocol, leaks)} To continue anyway, give `--allow-leak`.",
             page="images",
         )
-    return found
+    return every
 
 
 def _advice(manifest: Manifest, protocol: str, leaks: Sequence[Leak]) -> str:
     """Returns advice on how to remove the leak."""
     if all(leak.kind != "group" for leak in leaks):
+        for record in PROTOCOLS:
+            if record.copies_together and manifest.name in record.datasets:
+                return f"To keep the copies of an image in one part, give `--protocol {record.name}`."
         return (
             "Delete the copies, or give them one name in a `group` column "
             "(in Python: `onepeak.data.splits.keep_copies_together`)."
@@ -139,14 +135,14 @@ def _advice(manifest: Manifest, protocol: str, leaks: Sequence[Leak]) -> str:
 
 
 def _compared(manifest: Manifest, digests: Sequence[str] | None) -> Mapping[Kind, Indices]:
-    """Returns a code for every item and each kind; items with equal codes share the group, path or bytes."""
+    """Returns a code for every sample and each kind; samples with equal codes share the group, path or bytes."""
     compared: dict[Kind, Indices] = {}
     if manifest.groups is not None:
         compared["group"] = codes(manifest.groups)
     if isinstance(manifest.items, ImageFiles):
         compared["path"] = codes([plain_path(path) for path in manifest.items.paths])
     if digests is not None:
-        check_digests(manifest, digests)
+        _check_digests(manifest, digests)
         compared["row" if isinstance(manifest.items, FeatureRows) else "bytes"] = codes(digests)
     return compared
 
@@ -154,123 +150,107 @@ def _compared(manifest: Manifest, digests: Sequence[str] | None) -> Mapping[Kind
 def _leaks_between(manifest: Manifest, split: Split, compared: Mapping[Kind, Indices]) -> list[Leak]:
     leaks = []
     for kind, numbers in compared.items():
+        name = manifest.groups.__getitem__ if kind == "group" and manifest.groups is not None else manifest.sample_name
         for first, second in combinations(PARTS, 2):
-            judged = split.parts[second]
-            shared = judged[np.isin(numbers[judged], numbers[split.parts[first]])]
+            later = split.parts[second]
+            shared = later[np.isin(numbers[later], numbers[split.parts[first]])]
             if len(shared):
                 _, firsts = np.unique(numbers[shared], return_index=True)
+                examples = tuple(name(int(shared[index])) for index in np.sort(firsts)[:3])
                 leaks.append(
-                    Leak(
-                        kind=kind,
-                        parts=(first, second),
-                        count=len(firsts),
-                        items=len(shared),
-                        examples=tuple(_example(manifest, kind, int(shared[place])) for place in np.sort(firsts)[:3]),
-                    )
+                    Leak(kind=kind, parts=(first, second), count=len(firsts), items=len(shared), examples=examples)
                 )
     return leaks
 
 
-def _example(manifest: Manifest, kind: Kind, item: int) -> str:
-    return manifest.groups[item] if kind == "group" and manifest.groups is not None else item_name(manifest, item)
-
-
-_MOST_TOLD = 3
+_MOST_CONFLICTS = 3
+"""How many conflicts are notes of their own."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Conflict:
-    """Items with the same bytes but different labels: a label is wrong, or the item does not determine it."""
+    """Samples with the same bytes but different labels: a label is wrong, or the sample does not determine it."""
 
     items: tuple[int, ...]
     names: tuple[str, ...]
-    """The path of each item, or its position."""
+    """The path of each sample, or its position."""
     labels: tuple[str, ...]
-    """The class of each item."""
+    """The class of each sample."""
 
     def __str__(self) -> str:
         return listed((f"{name} ({label})" for name, label in zip(self.names, self.labels, strict=True)), limit=5)
 
 
 def conflicting_duplicates(manifest: Manifest, digests: Sequence[str]) -> list[Conflict]:
-    """Returns the exact copies with different labels, in the order of their first item.
-
-    Args:
-        manifest: The data set.
-        digests: The fingerprint of every item (`onepeak.data.splits.leaks.item_digests`, or the image store's).
-    """
-    check_digests(manifest, digests)
+    """Returns the exact copies with different labels, in the order of their first sample."""
+    _check_digests(manifest, digests)
     copies: dict[str, list[int]] = defaultdict(list)
-    for item, digest in enumerate(digests):
-        copies[digest].append(item)
+    for index, digest in enumerate(digests):
+        copies[digest].append(index)
     return [
         Conflict(
-            items=tuple(items),
-            names=tuple(item_name(manifest, item) for item in items),
-            labels=tuple(manifest.classes[manifest.labels[item]] for item in items),
+            items=tuple(indices),
+            names=tuple(map(manifest.sample_name, indices)),
+            labels=tuple(manifest.classes[manifest.labels[index]] for index in indices),
         )
-        for items in copies.values()
-        if len({int(manifest.labels[item]) for item in items}) > 1
+        for indices in copies.values()
+        if len({int(manifest.labels[index]) for index in indices}) > 1
     ]
 
 
 def conflict_notes(manifest: Manifest, digests: Sequence[str]) -> list[str]:
-    """Returns a note on each image that occurs with different labels; for a table, where this is normal, none.
-
-    Args:
-        manifest: The data set.
-        digests: See `conflicting_duplicates`.
-    """
+    """Returns a note on each image that occurs with different labels; for a table, where this is normal, none."""
     if isinstance(manifest.items, FeatureRows):
         return []
-    found = conflicting_duplicates(manifest, digests)
-    notes = [f"exact copies with different labels: {conflict}" for conflict in found[:_MOST_TOLD]]
-    rest = len(found) - len(notes)
+    conflicts = conflicting_duplicates(manifest, digests)
+    notes = [f"exact copies with different labels: {conflict}" for conflict in conflicts[:_MOST_CONFLICTS]]
+    rest = len(conflicts) - len(notes)
     return [*notes, f"and {rest:,} more such copies: `onepeak splits DATA --json` shows all"] if rest else notes
 
 
 def keep_copies_together(manifest: Manifest, digests: Sequence[str]) -> Manifest:
     """Returns the data set with groups that keep exact copies in the same part of a split.
 
-    Items share a group if they did before, if they are copies, or if a chain of such items connects them. A group is
-    named after the old group of its first item, or after the item.
+    Samples share a group if they did before, if they are copies, or if a chain of such samples connects them. A group
+    is named after the old group of its first sample, or after the sample.
 
     Args:
         manifest: The data set.
-        digests: The fingerprint of every item.
+        digests: The fingerprint of every sample.
     """
-    check_digests(manifest, digests)
+    names = manifest.groups or [manifest.sample_name(index) for index in range(len(manifest))]
+    return replace(manifest, groups=tuple(names[index] for index in first_copies(manifest, digests)))
+
+
+def first_copies(manifest: Manifest, digests: Sequence[str]) -> Indices:
+    """Returns, for each sample, the first one that copies and groups connect it with; see `keep_copies_together`."""
+    _check_digests(manifest, digests)
     leader = list(range(len(manifest)))
 
-    def lead(item: int) -> int:
-        while leader[item] != item:
-            leader[item] = leader[leader[item]]  # shortens the path for the next lookup
-            item = leader[item]
-        return item
+    def lead(index: int) -> int:
+        while leader[index] != index:
+            leader[index] = leader[leader[index]]  # shortens the path for the next lookup
+            index = leader[index]
+        return index
 
     for values in (digests, manifest.groups or ()):
         first: dict[str, int] = {}
-        for item, value in enumerate(values):
-            one, other = lead(first.setdefault(value, item)), lead(item)
+        for index, value in enumerate(values):
+            one, other = lead(first.setdefault(value, index)), lead(index)
             leader[max(one, other)] = min(one, other)
-    names = manifest.groups or [item_name(manifest, item) for item in range(len(manifest))]
-    return replace(manifest, groups=tuple(names[lead(item)] for item in range(len(manifest))))
+    return np.array([lead(index) for index in range(len(manifest))], dtype=np.int64)
 
 
-def check_digests(manifest: Manifest, digests: Sequence[str]) -> None:
-    """Raises an error unless there is one fingerprint per item."""
+def _check_digests(manifest: Manifest, digests: Sequence[str]) -> None:
     if len(digests) != len(manifest):
-        raise InputError(f"`digests` must have one value per item ({len(manifest)}), got {len(digests)}.")
+        raise InputError(f"`digests` must have one value per sample ({len(manifest)}), got {len(digests)}.")
 
 
 def item_digests(items: Items) -> tuple[str, ...]:
-    """Returns the BLAKE2 fingerprint of every item, in hexadecimal.
+    """Returns the BLAKE2 fingerprint of every sample, in hexadecimal.
 
     It hashes the bytes of an image file (unless the items already hold the fingerprint), the pixels of an image in
     memory, or the values of a row; all missing values are alike.
-
-    Args:
-        items: The items of a manifest.
 
     Example:
         >>> pixels = np.zeros((3, 2, 2, 3), dtype=np.uint8)
@@ -283,36 +263,31 @@ def item_digests(items: Items) -> tuple[str, ...]:
         case ImageFiles():
             return items.digests or tuple(_of_file(items.root / path) for path in items.paths)
         case ImageArrays():
-            return tuple(_of_bytes(image.tobytes()) for image in items.pixels)
+            return tuple(_blake2(image.tobytes()).hexdigest() for image in items.pixels)
         case FeatureRows():
             # NaN has many bit patterns, and zero has two
             values = np.where(np.isnan(items.values), np.nan, items.values + 0.0)
-            return tuple(_of_bytes(row.tobytes()) for row in values)
+            return tuple(_blake2(row.tobytes()).hexdigest() for row in values)
 
 
-def data_digest(manifest: Manifest, digests: Iterable[str]) -> str:
-    """Returns a hash of all items, labels and classes; it does not depend on where the data are or how they were read.
-
-    For a table it includes the names of columns and categories, which give the values their meaning.
-
-    Args:
-        manifest: The data.
-        digests: The fingerprint of every item.
-    """
-    found = hashlib.sha256("\n".join([*manifest.classes, "", *digests]).encode())
-    found.update(manifest.labels.tobytes())
-    if isinstance(manifest.items, FeatureRows):
-        found.update(json.dumps([manifest.items.columns, manifest.items.categories], sort_keys=True).encode())
-    return found.hexdigest()
+_blake2 = partial(hashlib.blake2b, digest_size=16)
 
 
 def _of_file(path: Path) -> str:
     try:
         with path.open("rb") as file:
-            return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+            return hashlib.file_digest(file, _blake2).hexdigest()
     except OSError as error:
         raise InputError(f"The image {path} cannot be read: {error.strerror}.") from error
 
 
-def _of_bytes(content: bytes) -> str:
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
+def data_digest(manifest: Manifest, digests: Iterable[str]) -> str:
+    """Returns a hash of samples, labels and classes; it depends neither on where the data are nor on how they are read.
+
+    For a table it includes the names of columns and categories, which give the values their meaning.
+    """
+    digest = hashlib.sha256("\n".join([*manifest.classes, "", *digests]).encode())
+    digest.update(manifest.labels.tobytes())
+    if isinstance(manifest.items, FeatureRows):
+        digest.update(json.dumps([manifest.items.columns, manifest.items.categories], sort_keys=True).encode())
+    return digest.hexdigest()

@@ -29,18 +29,17 @@ def iciar_as_coded(manifest: Manifest, *, seed: int, split: int, folds: int) -> 
 
 
 def hci(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:
-    """Uses 50 items of every class as the test part, and deals the rest into folds, class by class."""
-    sizes = np.full(manifest.num_classes, HCI_TEST_PER_CLASS)
-    tested = draw(manifest.labels, sizes, seed=seed, stream=(split, 0))
+    """Uses 50 samples of every class as the test part, and deals the rest into folds, class by class."""
+    tested = _fifty_of_every_class(manifest, seed=seed, split=split)
     return _validated_by_fold(tested, manifest.labels, folds=folds, seed=seed, split=split)
 
 
 def hci_as_coded(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:
-    """Uses 50 items of every class as the test part, and cuts the rest of each class into folds.
+    """Uses 50 samples of every class as the test part, and cuts the rest of each class into folds.
 
-    All folds but the last have the same size, rounded up: of 215 items nine times 22, then 17.
+    All folds but the last have the same size, rounded up: of 215 samples nine times 22, then 17.
     """
-    tested = draw(manifest.labels, np.full(manifest.num_classes, HCI_TEST_PER_CLASS), seed=seed, stream=(split, 0))
+    tested = _fifty_of_every_class(manifest, seed=seed, split=split)
     rest = np.flatnonzero(~tested)
     labels = manifest.labels[rest]
     left = np.bincount(labels, minlength=manifest.num_classes)
@@ -71,8 +70,8 @@ def fgnet_by_its_authors(manifest: Manifest, *, seed: int, split: int, folds: in
     """Trains on 53 subjects, validates on 13 and tests on 16: with seed 0, the very splits of the published code."""
     assert manifest.groups is not None  # checked by `without_the_subjects_of_fgnet`
     order, _ = _subjects_in_order(tuple(sorted(set(manifest.groups))), seed=seed, split=split)
-    place = np.array([order.index(subject) for subject in manifest.groups])
-    return [_parts(place >= 66, (place >= 53) & (place < 66))]
+    rank = np.array([order.index(subject) for subject in manifest.groups])
+    return [_parts(rank >= 66, (rank >= 53) & (rank < 66))]
 
 
 def afad_as_coded(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:  # noqa: ARG001
@@ -80,26 +79,26 @@ def afad_as_coded(manifest: Manifest, *, seed: int, split: int, folds: int) -> l
     return [_parts(*_two_draws(_gender_and_age(manifest), seed=seed, split=split, at_least=0))]
 
 
-def without_fold_items(manifest: Manifest) -> str | None:
-    """Explains why half of every class leaves too few items for five folds; None if it does not."""
+def without_fold_samples(manifest: Manifest) -> str | None:
+    """Half of every class must leave enough samples for five folds."""
     left = len(manifest) - int(share_of(np.bincount(manifest.labels, minlength=1), 0.5).sum())
-    return None if left >= 5 else f"needs 5 items or more outside the test part; {manifest.name!r} leaves {left}"
+    return None if left >= 5 else f"needs 5 samples or more outside the test part; {manifest.name!r} leaves {left}"
 
 
 def without_fifty_a_class(manifest: Manifest) -> str | None:
-    """Explains why 50 items of every class cannot be drawn; None if they can."""
+    """50 samples of every class must leave enough for ten folds."""
     counts = np.bincount(manifest.labels, minlength=manifest.num_classes)
     smallest = int(counts.argmin())
     if counts[smallest] >= HCI_TEST_PER_CLASS + 10:
         return None
     return (
-        f"takes {HCI_TEST_PER_CLASS} test items of every class and makes 10 folds of the others; "
+        f"takes {HCI_TEST_PER_CLASS} test samples of every class and makes 10 folds of the others; "
         f"class {manifest.classes[smallest]!r} has {counts[smallest]}"
     )
 
 
 def without_a_last_fold(manifest: Manifest) -> str | None:
-    """Explains why 50 items of every class cannot be drawn, or why the last fold would be empty; None if neither."""
+    """As `without_fifty_a_class`, and the last fold must not be empty."""
     if reason := without_fifty_a_class(manifest):
         return reason
     left = np.bincount(manifest.labels, minlength=manifest.num_classes) - HCI_TEST_PER_CLASS
@@ -108,13 +107,13 @@ def without_a_last_fold(manifest: Manifest) -> str | None:
     return f"cuts 10 folds of equal size, rounded up; {manifest.name!r} leaves the last one empty"
 
 
-def without_ten_items(manifest: Manifest) -> str | None:
-    """Explains why there are too few items for a test part and five folds; None if there are enough."""
-    return None if len(manifest) >= 10 else f"needs 10 items or more; {manifest.name!r} has {len(manifest)}"
+def without_ten_samples(manifest: Manifest) -> str | None:
+    """There must be enough samples for a test part and five folds."""
+    return None if len(manifest) >= 10 else f"needs 10 samples or more; {manifest.name!r} has {len(manifest)}"
 
 
 def without_subjects(manifest: Manifest) -> str | None:
-    """Explains why a split by subject is impossible; None if it is possible."""
+    """The data set must name at least three subjects."""
     if manifest.groups is None:
         return f"splits by subject; {manifest.name!r} does not name the subject of each image (its `groups`)"
     subjects = len(set(manifest.groups))
@@ -122,7 +121,7 @@ def without_subjects(manifest: Manifest) -> str | None:
 
 
 def without_the_subjects_of_fgnet(manifest: Manifest) -> str | None:
-    """Explains why the authors' splits of FG-NET cannot be made; None if they can."""
+    """The authors' splits need the very subjects of FG-NET."""
     subjects = 0 if manifest.groups is None else len(set(manifest.groups))
     if manifest.name == "fgnet" and subjects == FGNET_SUBJECTS:
         return None
@@ -130,14 +129,14 @@ def without_the_subjects_of_fgnet(manifest: Manifest) -> str | None:
 
 
 def without_gender(manifest: Manifest) -> str | None:
-    """Explains why a split by gender and age is impossible; None if it is possible."""
+    """The data set must name the genders, and have enough samples of some gender and age."""
     if manifest.strata is None:
         return f"splits by gender and age; {manifest.name!r} does not name the gender (its `strata`)"
     counts = np.bincount(_gender_and_age(manifest), minlength=1)
     tested = counts // 5
     if ((counts - tested) // 5).sum() and tested.sum():
         return None
-    return f"takes a fifth of every gender and age; the largest of them has {counts.max()} items in {manifest.name!r}"
+    return f"takes a fifth of every gender and age; the largest of them has {counts.max()} samples in {manifest.name!r}"
 
 
 def _gender_and_age(manifest: Manifest) -> Indices:
@@ -163,6 +162,10 @@ def _half_of_every_class(manifest: Manifest, *, seed: int, split: int) -> Mask:
     return draw(manifest.labels, share_of(np.bincount(manifest.labels), 0.5), seed=seed, stream=(split, 0))
 
 
+def _fifty_of_every_class(manifest: Manifest, *, seed: int, split: int) -> Mask:
+    return draw(manifest.labels, np.full(manifest.num_classes, HCI_TEST_PER_CLASS), seed=seed, stream=(split, 0))
+
+
 @cache
 def _subjects_in_order(subjects: tuple[str, ...], *, seed: int, split: int) -> tuple[list[str], Any]:
     """Returns the subjects as the published code orders them for a split, and the state of its random numbers."""
@@ -178,7 +181,7 @@ def _subjects_in_order(subjects: tuple[str, ...], *, seed: int, split: int) -> t
 
 
 def _validated_by_fold(tested: Mask, cells: Indices, *, folds: int, seed: int, split: int) -> list[Parts]:
-    """Deals the items outside the test part into folds; each fold is the valid part once."""
+    """Deals the samples outside the test part into folds; each fold is the valid part once."""
     rest = np.flatnonzero(~tested)
     dealt = deal(cells[rest], parts=folds, seed=seed, stream=(split, 1))
     return [(rest[dealt != fold], rest[dealt == fold], np.flatnonzero(tested)) for fold in range(folds)]

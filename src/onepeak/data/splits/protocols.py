@@ -2,13 +2,16 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from onepeak._core.registry import unknown_name
 from onepeak._core.values import check_integer
-from onepeak._core.wording import listed
+from onepeak._core.wording import counted, listed
 from onepeak.data.manifest import Manifest
 from onepeak.data.splits.catalog import PROTOCOLS, SplitProtocol, num_units
 from onepeak.data.splits.files import SUFFIXES, load_splits, splits_from_folder
-from onepeak.data.splits.split import Split
+from onepeak.data.splits.leaks import first_copies, item_digests
+from onepeak.data.splits.split import PARTS, Indices, Parts, Split
 from onepeak.errors import InputError
 
 READINGS = ("auto", "paper", "code", "authors")
@@ -27,9 +30,10 @@ def make_splits(
 
     Args:
         manifest: The data set.
-        protocol: The name of a protocol; `"auto"` (that of the data set's published code if there is one, else
-            `kfold`); `"paper"` or `"code"` for one of the paper's data sets, `"authors"` for FG-NET; a CSV or JSON file
-            of splits; or a folder of them in the layout of the paper's code (`split_0/fold_0/train_s_0_f_0.csv`).
+        protocol: The name of a protocol; `"auto"` (for a data set of the paper that of its published code, for AFAD
+            with all copies of an image in one part; `kfold` for all others); `"paper"` or `"code"` for a data set of
+            the paper, `"authors"` for FG-NET; a CSV or JSON file of splits; or a folder of them in the layout of the
+            paper's code (`split_0/fold_0/train_s_0_f_0.csv`).
         splits: The number of splits, by default the protocol's own. Fewer splits are the first of its series, more
             continue it.
         folds: The number of folds to use of each split, by default all. Only `kfold` can make more than its own five.
@@ -59,14 +63,38 @@ def make_splits(
     record = find_protocol(manifest, protocol)
     if reason := record.refusal(manifest):
         raise InputError(f"Protocol {record.name!r} {reason}.")
-    made = _num_folds(record, manifest, folds)
-    return [
-        Split(train=train, valid=valid, test=test, split=split, fold=fold, seed=seed, protocol=record.name)
-        for split in range(splits or record.num_splits)
-        for fold, (train, valid, test) in enumerate(
-            record.recipe(manifest, seed=seed, split=split, folds=made)[: folds or made]
-        )
-    ]
+    num_folds = _num_folds(record, manifest, folds)
+    first: Indices | None = None
+    notes: tuple[str, ...] = ()
+    if record.copies_together:
+        first = first_copies(manifest, item_digests(manifest.items))
+        notes = _copies_note(first)
+    runs = []
+    for split in range(splits or record.num_splits):
+        series = record.recipe(manifest, seed=seed, split=split, folds=num_folds)[: folds or num_folds]
+        for fold, parts in enumerate(series):
+            chosen = parts if first is None else _with_copies(parts, first)
+            named = dict(zip(PARTS, chosen, strict=True))
+            runs.append(Split(**named, split=split, fold=fold, seed=seed, protocol=record.name, notes=notes))
+    return runs
+
+
+def _with_copies(parts: Parts, first: Indices) -> Parts:
+    """Moves all copies of a sample to the part of the first of them; `first` is its position, for every sample."""
+    part_of = np.full(len(first), len(PARTS))
+    for number, indices in enumerate(parts):
+        part_of[indices] = number
+    train, valid, test = (np.flatnonzero(part_of[first] == number) for number in range(len(PARTS)))
+    return train, valid, test
+
+
+def _copies_note(first: Indices) -> tuple[str, ...]:
+    counts = np.bincount(first)
+    copied = counts[counts > 1]
+    if not len(copied):
+        return ("no image has an exact copy",)
+    files = f"{counted(len(copied), 'image')} with exact copies, {counted(int(copied.sum()), 'file')} in all"
+    return (f"{files}: the copies of an image are in the part of the first of them",)
 
 
 def find_protocol(manifest: Manifest, protocol: str) -> SplitProtocol:
@@ -75,7 +103,7 @@ def find_protocol(manifest: Manifest, protocol: str) -> SplitProtocol:
     match protocol:
         case "auto":
             # the name does not prove that the data are that set, or complete
-            own = [record for record in published if "code" in record.readings and record.refusal(manifest) is None]
+            own = [record for record in published if record.default and record.refusal(manifest) is None]
             return own[0] if own else PROTOCOLS["kfold"]
         case "paper" | "code" | "authors":
             for record in published:
@@ -103,17 +131,17 @@ def _num_folds(record: SplitProtocol, manifest: Manifest, folds: int | None) -> 
         return record.num_folds
     units = num_units(manifest)
     if folds is not None and folds > units:
-        what = "items" if manifest.groups is None else "groups"
+        what = "samples" if manifest.groups is None else "groups"
         raise InputError(f"`folds` must be at most the number of {what} ({units}), got {folds}.")
     return min(max(record.num_folds, folds or 0), units)
 
 
 def _first_of(runs: list[Split], protocol: str, *, splits: int | None, folds: int | None) -> list[Split]:
     """Returns the first splits of a file, and the first folds of each."""
-    kept = sorted({run.split for run in runs})[:splits]
-    chosen = [run for split in kept for run in [run for run in runs if run.split == split][:folds]]
-    if splits is not None and len(kept) < splits:
-        raise InputError(f"`splits` must be at most the {len(kept)} in {protocol}, got {splits}.")
-    if folds is not None and len(chosen) < folds * len(kept):
+    numbers = sorted({run.split for run in runs})[:splits]
+    chosen = [run for split in numbers for run in [run for run in runs if run.split == split][:folds]]
+    if splits is not None and len(numbers) < splits:
+        raise InputError(f"`splits` must be at most the {len(numbers)} in {protocol}, got {splits}.")
+    if folds is not None and len(chosen) < folds * len(numbers):
         raise InputError(f"`folds` must be at most what each split of {protocol} has, got {folds}.")
     return chosen

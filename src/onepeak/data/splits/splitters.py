@@ -1,4 +1,4 @@
-"""Draws and deals items: the same seed gives the same parts on every platform and in every version.
+"""Draws and deals samples: the same seed gives the same parts on every platform and in every version.
 
 scikit-learn's splitters are not used, because a published split must never change: theirs are reproducible only within
 a version, refuse or warn about classes rarer than the number of folds (as most ages are), and round sizes differently
@@ -14,52 +14,30 @@ from onepeak.data.splits.split import Indices, Mask
 from onepeak.errors import InputError
 
 
-def shuffled(num_items: int, *, seed: int, stream: tuple[int, ...]) -> Indices:
-    """Returns the positions 0 .. num_items - 1 in random order.
+def shuffled(num_samples: int, *, seed: int, stream: tuple[int, ...]) -> Indices:
+    """Returns the positions 0 .. num_samples - 1 in random order.
 
     NumPy guarantees that the raw bits of `PCG64` and the mixing of `SeedSequence` never change, but gives no such
     guarantee for `Generator.permutation`. Therefore the order is that of raw draws.
 
-    Args:
-        num_items: The number of positions.
-        seed: The seed of the series.
-        stream: The draw within the series; different streams are independent.
+    Different streams, which name the draw within the series of a seed, are independent.
 
     Example:
         >>> shuffled(6, seed=0, stream=(0,))
         array([3, 1, 4, 5, 2, 0])
     """
-    bits = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=stream)).random_raw(num_items)
+    bits = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=stream)).random_raw(num_samples)
     return np.argsort(bits, kind="stable").astype(np.int64)
 
 
 def codes(values: Sequence[str]) -> Indices:
-    """Encodes every value as an integer from 0, in the order of the sorted distinct values.
-
-    Example:
-        >>> codes(["b", "a", "b"])
-        array([1, 0, 1])
-    """
-    number = {value: code for code, value in enumerate(sorted(set(values)))}
-    return np.fromiter((number[value] for value in values), dtype=np.int64, count=len(values))
+    """Encodes every value as an integer from 0, in the order of the sorted distinct values."""
+    code_of = {value: code for code, value in enumerate(sorted(set(values)))}
+    return np.array([code_of[value] for value in values], dtype=np.int64)
 
 
 def draw(cells: Indices, sizes: Indices, *, seed: int, stream: tuple[int, ...]) -> Mask:
-    """Draws a given number of items from every cell.
-
-    Args:
-        cells: The cell of every item (its class, or class x gender), from 0.
-        sizes: How many items to draw from each cell.
-        seed: The seed of the series.
-        stream: Which draw of the series.
-
-    Returns:
-        For every item, whether it was drawn.
-
-    Example:
-        >>> draw(np.array([0, 0, 0, 1, 1]), np.array([1, 2]), seed=0, stream=(0,))
-        array([False,  True, False,  True,  True])
-    """
+    """Draws `sizes[cell]` samples from every cell (class, or class x gender); returns whether each sample was drawn."""
     order = shuffled(len(cells), seed=seed, stream=stream)
     order = order[np.argsort(cells[order], kind="stable")]
     held = np.bincount(cells, minlength=len(sizes))
@@ -86,20 +64,11 @@ def share_of(counts: Indices, share: float) -> Indices:
 
 
 def deal(cells: Indices, *, parts: int, seed: int, stream: tuple[int, ...]) -> Indices:
-    """Deals the items into parts of equal size, every cell evenly.
+    """Deals the samples into parts of equal size, every cell evenly; returns the part of each sample.
 
-    The items are laid out cell by cell, shuffled within each, and dealt like cards. So the sizes of any two parts
-    differ by at most one, in total and in every cell. With classes as cells, the same holds for the number of items up
-    to any class: the cumulative distributions agree, even if classes have fewer items than there are parts.
-
-    Args:
-        cells: The cell of every item, from 0; all 0 for a plain random deal.
-        parts: How many parts.
-        seed: The seed of the series.
-        stream: Which draw of the series.
-
-    Returns:
-        The part of every item, from 0.
+    The samples are laid out cell by cell, shuffled within each, and dealt like cards. So the sizes of any two parts
+    differ by at most one, in total and in every cell. With classes as cells, the same holds for the number of samples
+    up to any class: the cumulative distributions agree, even if classes have fewer samples than there are parts.
 
     Example:
         >>> deal(np.array([0, 0, 0, 0, 1, 1]), parts=2, seed=0, stream=(0,))
@@ -107,10 +76,10 @@ def deal(cells: Indices, *, parts: int, seed: int, stream: tuple[int, ...]) -> I
     """
     check_integer("parts", parts, minimum=2)
     if len(cells) < parts:
-        raise InputError(f"{parts} folds need at least {parts} items, found {len(cells)}.")
+        raise InputError(f"{parts} folds need at least {parts} samples, found {len(cells)}.")
     order = shuffled(len(cells), seed=seed, stream=(*stream, 0))
     order = order[np.argsort(cells[order], kind="stable")]
-    # the first part is drawn too: otherwise the only item of a class might be in the same fold in every split
+    # the first part is drawn too: otherwise the only sample of a class might be in the same fold in every split
     begin = shuffled(parts, seed=seed, stream=(*stream, 1))[0]
     dealt = np.empty(len(cells), dtype=np.int64)
     dealt[order] = (begin + np.arange(len(cells))) % parts
@@ -118,30 +87,16 @@ def deal(cells: Indices, *, parts: int, seed: int, stream: tuple[int, ...]) -> I
 
 
 def deal_groups(cells: Indices, groups: Indices, *, parts: int, seed: int, stream: tuple[int, ...]) -> Indices:
-    """Deals whole groups into parts of similar size and similar share of every cell, as far as the groups allow.
+    """Deals whole groups (numbered from 0) into parts of similar size and share of every cell, as far as they allow.
 
     Groups are placed greedily, the largest first and equal ones in random order, each in the part that holds the least
     of what the group contains. Then every group is removed and placed again in the same way, twice.
-
-    Args:
-        cells: The cell of every item, from 0.
-        groups: The group of every item, from 0 without a gap.
-        parts: How many parts.
-        seed: The seed of the series.
-        stream: Which draw of the series.
-
-    Returns:
-        The part of every item, from 0; a group is never in two of them.
-
-    Example:
-        >>> deal_groups(np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1]), parts=2, seed=0, stream=(0,))
-        array([0, 0, 1, 1])
     """
     check_integer("parts", parts, minimum=2)
     sizes = np.bincount(groups)
     if len(sizes) < parts:
         raise InputError(f"{parts} folds by group need at least {parts} groups, found {len(sizes)}.")
-    if len(sizes) == len(cells):  # every group is a single item
+    if len(sizes) == len(cells):  # every group is a single sample
         return deal(cells, parts=parts, seed=seed, stream=stream)
     order = shuffled(len(sizes), seed=seed, stream=(*stream, 0))
     order = order[np.argsort(-sizes[order], kind="stable")]
@@ -149,7 +104,7 @@ def deal_groups(cells: Indices, groups: Indices, *, parts: int, seed: int, strea
 
     by_group = np.argsort(groups, kind="stable")
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    # items of rare cells weigh more; weights are integers, because float sums may differ between platforms
+    # samples of rare cells weigh more; weights are integers, because float sums may differ between platforms
     weight = 2**32 // np.maximum(np.bincount(cells), 1)
     weight_in_all = 2**32 // len(cells)
     held = np.zeros((parts, len(weight)), dtype=np.int64)
@@ -157,7 +112,7 @@ def deal_groups(cells: Indices, groups: Indices, *, parts: int, seed: int, strea
     hand_of = np.full(len(sizes), -1, dtype=np.int64)
     for group in np.tile(order, 3):
         brought = cells[by_group[starts[group] : starts[group + 1]]]
-        if (before := hand_of[group]) >= 0:  # placed again, now that all others have a place
+        if (before := hand_of[group]) >= 0:  # placed again, now that all others have a part
             np.subtract.at(held[before], brought, 1)
             held_in_all[before] -= len(brought)
         # by how much the sum of squares, over cells and in total, would grow

@@ -35,10 +35,6 @@ def with_points(texts: Sequence[str], *, commas: Commas) -> list[str] | None:
     Commas are not decimal in a column where a number has a point or two commas. The comma of `1,234` may separate
     thousands: with "certain", another cell of the column must show that it is decimal, as `12,5` and `0,125` do.
 
-    Args:
-        texts: The cells as written.
-        commas: When a comma is decimal.
-
     Example:
         >>> with_points(["12,5", "1,234", "7", "NA"], commas="certain")
         ['12.5', '1.234', '7', 'NA']
@@ -50,45 +46,31 @@ def with_points(texts: Sequence[str], *, commas: Commas) -> list[str] | None:
     if commas == "never" or not any("," in text for text in texts):
         return None
     stripped = [text.strip() for text in texts]
-    found = {text for text in stripped if _DECIMAL_COMMA.fullmatch(text)}
-    if not found or (commas == "certain" and all(map(_THOUSANDS.fullmatch, found))):
+    decimal = {text for text in stripped if _DECIMAL_COMMA.fullmatch(text)}
+    if not decimal or (commas == "certain" and all(map(_THOUSANDS.fullmatch, decimal))):
         return None
     if any(("." in text or text.count(",") > 1) and _NUMBER.fullmatch(text) for text in stripped):
         return None
-    return [text.replace(",", ".") if text in found else text for text in stripped]
+    return [text.replace(",", ".") if text in decimal else text for text in stripped]
 
 
 def columns_with_points(frame: Frame, names: Collection[str], *, commas: Commas) -> tuple[Frame, tuple[str, ...]]:
-    """Applies `with_points` to the known numeric columns of a table, and returns a note on those with commas.
-
-    Args:
-        frame: The table, with its cells as written.
-        names: The numeric columns; those that the table lacks are ignored.
-        commas: When a comma is decimal.
-    """
+    """Applies `with_points` to the numeric columns of a table of text, and returns a note on those with commas."""
     if commas == "never":
         return frame, ()
-    pointed, found = frame.copy(), dict[str, Sequence[str]]()
+    pointed, with_commas = frame.copy(), dict[str, Sequence[str]]()
     for name in frame.columns.intersection(list(names), sort=False):
-        if (read := with_points(texts := frame[name].tolist(), commas=commas)) is not None:
-            pointed[name], found[name] = read, texts
-    return pointed, comma_notes(found)
+        if (plain := with_points(texts := frame[name].tolist(), commas=commas)) is not None:
+            pointed[name], with_commas[name] = plain, texts
+    return pointed, _comma_notes(with_commas)
 
 
-def comma_notes(found: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Returns a note on columns that were read with decimal commas.
-
-    Args:
-        found: The columns, and their cells as written.
-
-    Example:
-        >>> comma_notes({"size": ["7", "12,5"], "age": ["40,25"]})
-        ('read with decimal commas: size, age (12,5 is 12.5)',)
-    """
-    if not found:
+def _comma_notes(columns: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Returns a note on columns, here with their cells as written, that were read with decimal commas."""
+    if not columns:
         return ()
-    first = next(text.strip() for text in next(iter(found.values())) if _DECIMAL_COMMA.fullmatch(text.strip()))
-    return (f"read with decimal commas: {listed(found)} ({first} is {first.replace(',', '.')})",)
+    first = next(text.strip() for text in next(iter(columns.values())) if _DECIMAL_COMMA.fullmatch(text.strip()))
+    return (f"read with decimal commas: {listed(columns)} ({first} is {first.replace(',', '.')})",)
 
 
 def is_formatted(text: str) -> bool:
@@ -105,17 +87,13 @@ def formatted_fault(column: Column, wrong: Mapping[int, str]) -> Fault | None:
     """Returns a fault if nearly all cells of a column that are not plain numbers are formatted numbers.
 
     The fault concerns the whole column: leaving the rows out would keep only small or round numbers.
-
-    Args:
-        column: The column, for its name and the names of its rows.
-        wrong: The texts that are not plain numbers, by position.
     """
-    found = {place: text for place, text in wrong.items() if is_formatted(text)}
-    if not found or 10 * len(found) < 9 * len(wrong):
+    formatted = {index: text for index, text in wrong.items() if is_formatted(text)}
+    if not formatted or 10 * len(formatted) < 9 * len(wrong):
         return None
     return Fault(
-        places=(),
-        sentence=f"The column {column.name!r} has formatted numbers: {shown_cells(column, found)}",
+        indices=(),
+        sentence=f"The column {column.name!r} has formatted numbers: {shown_cells(column, formatted)}",
         advice=f"{PLAIN}, or say with `category` (--category) that they are names",
     )
 
@@ -139,45 +117,23 @@ def typed(
     In a column of many numbers, a few other cells are a fault: otherwise one typing error would turn the numbers into
     names. Integers are names, such as `01067`, if at least one in twenty has a leading zero.
 
-    Args:
-        frame: Columns of text.
-        as_text: Columns to keep as text.
-        commas: When a comma in a number is decimal.
-
     Returns:
         The columns, with faulty cells empty; the faults; and a note on columns with decimal commas.
-
-    Example:
-        >>> import pandas
-        >>> frame, *_ = typed(pandas.DataFrame({"a": ["1", ""], "b": ["true", "false"], "c": ["x", "?"]}))
-        >>> frame.to_dict("list")
-        {'a': [1.0, nan], 'b': [True, False], 'c': ['x', None]}
     """
     result, faults, with_commas = frame.copy(), list[Fault | None](), dict[str, list[str]]()
     for name in frame.columns.difference(list(as_text), sort=False):
         texts = frame[name].tolist()
         result[name], fault = _typed(frame[name], texts)
         if (pointed := with_points(texts, commas=commas)) is not None:
-            read, its_fault = _typed(frame[name], pointed)
-            if read.dtype == float:  # otherwise they are names, which stay as written
-                result[name], fault, with_commas[name] = read, its_fault, texts
+            numbers, its_fault = _typed(frame[name], pointed)
+            if numbers.dtype == float:  # otherwise they are names, which stay as written
+                result[name], fault, with_commas[name] = numbers, its_fault, texts
         faults.append(fault)
-    return result, tuple(fault for fault in faults if fault is not None), comma_notes(with_commas)
+    return result, tuple(fault for fault in faults if fault is not None), _comma_notes(with_commas)
 
 
 def fault_of_text(column: Column, texts: Sequence[str | None]) -> Fault | None:
-    """Finds formatted numbers in a text column of a frame, which would be read as names.
-
-    Args:
-        column: The column, for its name and the names of its rows.
-        texts: Its cells without surrounding spaces; None if missing.
-
-    Example:
-        >>> import pandas
-        >>> cells = pandas.Series(["12 %", "7 %"], name="share")
-        >>> fault_of_text(cells, cells.tolist()).sentence
-        "The column 'share' has formatted numbers: '12 %' (row 0), '7 %' (row 1)"
-    """
+    """Finds formatted numbers in a text column of a frame, which would be read as names."""
     _, wrong = _numbers(texts)
     return None if _are_codes(texts, wrong) else formatted_fault(column, wrong)
 
@@ -189,16 +145,11 @@ def present_text(text: str) -> str | None:
 
 
 def _typed(column: Column, cells: Sequence[str]) -> tuple[Column, Fault | None]:
-    """Returns a column with its type, and its fault.
-
-    Args:
-        column: The cells as written, for messages.
-        cells: The same cells, with decimal points.
-    """
+    """Returns a column with its type, and its fault; `column` has the cells as written, for messages."""
     pandas = require("pandas", extra="data", purpose="A table")
     texts = [present_text(text) for text in cells]
-    found, wrong = _numbers(texts)
-    numbers: Column = pandas.Series(found, index=column.index)
+    values, wrong = _numbers(texts)
+    numbers: Column = pandas.Series(values, index=column.index)
     names: Column = pandas.Series(texts, index=column.index, dtype=object)
     if _are_codes(texts, wrong):
         return names, None
@@ -213,7 +164,7 @@ def _typed(column: Column, cells: Sequence[str]) -> tuple[Column, Fault | None]:
         return names, None
     rows = counted(len(wrong), "row")
     return numbers, Fault(
-        places=tuple(wrong),
+        indices=tuple(wrong),
         sentence=f"The column {column.name!r} has numbers except in {rows}: {shown_cells(column, wrong)}",
         advice=CORRECT,
         reason=f"no number in {column.name!r}",
@@ -223,14 +174,14 @@ def _typed(column: Column, cells: Sequence[str]) -> tuple[Column, Fault | None]:
 def _numbers(texts: Sequence[str | None]) -> tuple[list[float], dict[int, str]]:
     """Returns the numbers, NaN where there are none, and the texts that are not numbers, by position."""
     pandas = require("pandas", extra="data", purpose="A table")
-    found = pandas.to_numeric(pandas.Series(texts, dtype=object), errors="coerce").astype(float).tolist()
-    pairs = enumerate(zip(texts, found, strict=True))
-    return found, {place: text for place, (text, number) in pairs if text is not None and math.isnan(number)}
+    values = pandas.to_numeric(pandas.Series(texts, dtype=object), errors="coerce").astype(float).tolist()
+    pairs = enumerate(zip(texts, values, strict=True))
+    return values, {index: text for index, (text, number) in pairs if text is not None and math.isnan(number)}
 
 
 def _are_codes(texts: Sequence[str | None], wrong: Collection[int]) -> bool:
     """Whether the numbers are names written in digits; a single leading zero among many is a typing error."""
-    numbers = [text for place, text in enumerate(texts) if text is not None and place not in wrong]
+    numbers = [text for index, text in enumerate(texts) if text is not None and index not in wrong]
     zeros = sum(text[0] == "0" and len(text) > 1 for text in numbers)
     return zeros > 0 and zeros >= _FEWEST_ZEROS * len(numbers) and all(text.isdecimal() for text in numbers)
 
@@ -240,13 +191,7 @@ _INTEGER = re.compile(r"(-?(?:0|[1-9]\d*))(?:\.0+)?")
 
 
 def names_of(column: Column) -> list[str | None]:
-    """Returns the cells as names: text without surrounding spaces, None if missing.
-
-    Example:
-        >>> import pandas
-        >>> names_of(pandas.Series([1, 2])), names_of(pandas.Series(["01", " a ", "NA"]))
-        (['1', '2'], ['01', 'a', None])
-    """
+    """Returns the cells as names: text without surrounding spaces, None if missing."""
     return [None if gone else _name(value) for value, gone in zip(column.tolist(), column.isna(), strict=True)]
 
 
@@ -258,17 +203,12 @@ def as_names(column: Column) -> Column:
 
 
 def categories_of(column: Column) -> tuple[str, ...]:
-    """Returns the distinct names of a column, in declared order or sorted; integers are written without a point.
-
-    Example:
-        >>> import pandas
-        >>> categories_of(pandas.Series(["b", "a", "b"])), categories_of(pandas.Series(["1.0", "2"]))
-        (('a', 'b'), ('1', '2'))
-    """
+    """Returns the distinct names of a column, in declared order or sorted; integers are written without a point."""
     declared = getattr(column.dtype, "categories", None)
-    found = {name for name in names_of(column) if name is not None}
-    written = sorted(found) if declared is None else map(_name, declared.tolist())
+    written = names_of(column) if declared is None else map(_name, declared.tolist())
     names = [name for name in dict.fromkeys(written) if name is not None]
+    if declared is None:
+        names.sort()
     if all(map(_INTEGER.fullmatch, names)):
         names = list(dict.fromkeys(map(plain_integer, names)))
     return tuple(names)
@@ -312,18 +252,9 @@ def kind_of(column: Column) -> Kind:
 
 
 def number_cells(column: Column) -> tuple[npt.NDArray[np.float64], dict[int, str]]:
-    """Reads the numbers in a column of numbers or text, and describes each cell that is not a number.
+    """Returns the numbers in a column of numbers or text, and a message for each cell that is not one, by position.
 
-    In a column without numbers, true and false are read as 1 and 0.
-
-    Returns:
-        The numbers, NaN for missing values and bad cells; and a message for each bad cell, by position.
-
-    Example:
-        >>> import pandas
-        >>> numbers, wrong = number_cells(pandas.Series(["1.5", "NA", "big"], name="size"))
-        >>> numbers.tolist(), wrong
-        ([1.5, nan, nan], {2: "`size` must be a number, got 'big'"})
+    Missing values and bad cells are NaN. In a column without numbers, true and false are read as 1 and 0.
     """
     pandas = require("pandas", extra="data", purpose="A table")
     kind_of(column)  # raises for dates and other types
@@ -331,16 +262,16 @@ def number_cells(column: Column) -> tuple[npt.NDArray[np.float64], dict[int, str
     values: npt.NDArray[np.float64]
     values = pandas.to_numeric(cells, errors="coerce").to_numpy(np.float64, copy=True, na_value=np.nan)
     written, has_numbers, wrong = cells.tolist(), not np.isnan(values).all(), dict[int, str]()
-    for place in np.flatnonzero(np.isnan(values)).tolist():
-        text = present_text(written[place]) if isinstance(written[place], str) else None
+    for index in np.flatnonzero(np.isnan(values)).tolist():
+        text = present_text(written[index]) if isinstance(written[index], str) else None
         if text is not None and text.casefold() in TRUTHS and not has_numbers:
-            values[place] = TRUTHS[text.casefold()]
+            values[index] = TRUTHS[text.casefold()]
         elif text is not None:
             shown = repr(text if len(text) <= _LONGEST else text[:_LONGEST] + "...")
-            wrong[place] = f"`{column.name}` must be a number, got {shown}{f'. {PLAIN}' if is_formatted(text) else ''}"
+            wrong[index] = f"`{column.name}` must be a number, got {shown}{f'. {PLAIN}' if is_formatted(text) else ''}"
     with np.errstate(over="ignore"):  # the networks use float32; values that overflow it are reported
         infinite = np.isinf(values.astype(np.float32))
-    for place in np.flatnonzero(infinite).tolist():
-        wrong[place] = f"`{column.name}` must be finite and fit into float32, got {written[place]}"
+    for index in np.flatnonzero(infinite).tolist():
+        wrong[index] = f"`{column.name}` must be finite and fit into float32, got {written[index]}"
     values[infinite] = np.nan
     return values, wrong

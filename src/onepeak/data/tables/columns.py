@@ -40,21 +40,9 @@ def columns_of(
     drop: Collection[str] = (),
     read_as: str = "",
 ) -> Columns:
-    """Checks the roles given for the columns, and infers the others.
+    """Checks the roles given for the columns (see `onepeak.data.from_frame`), and infers the others.
 
-    Args:
-        frame: The table; for this and the following see `onepeak.data.from_frame`.
-        label: The column of labels.
-        group: The column of groups.
-        path: The column of image paths.
-        category: Columns that hold names.
-        drop: Columns to ignore.
-        read_as: What the rows are, if `category` and `drop` do not apply to them; otherwise empty.
-
-    Example:
-        >>> import pandas
-        >>> columns_of(pandas.DataFrame(columns=["size", "grade", "group"]), label="grade")
-        Columns(label='grade', group='group', path=None, others=('size',))
+    `read_as` says what the rows are if `category` and `drop` do not apply to them; otherwise it is empty.
     """
     _check_names(frame)
     _find(frame, "label", label)
@@ -79,12 +67,7 @@ def columns_of(
 
 
 def repeated(names: Sequence[str]) -> list[str]:
-    """Returns the names that occur more than once, sorted.
-
-    Example:
-        >>> repeated(["b", "a", "b"])
-        ['b']
-    """
+    """Returns the names that occur more than once, sorted."""
     return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
@@ -137,31 +120,19 @@ _ROWS_EACH = 20
 
 
 def group_names(column: Column) -> list[str]:
-    """Returns the group names as text, empty if missing.
-
-    Example:
-        >>> import pandas
-        >>> group_names(pandas.Series([" p", None, "q"]))
-        ['p', '', 'q']
-    """
+    """Returns the group names as text, empty if missing."""
     return ["" if gone else str(value).strip() for value, gone in zip(column.tolist(), column.isna(), strict=True)]
 
 
 def group_faults(column: Column) -> list[Fault]:
-    """Describes rows without a group.
-
-    Example:
-        >>> import pandas
-        >>> group_faults(pandas.Series(["p", ""], name="patient", index=[2, 3]))[0].sentence
-        "Every row must have a group, 1 row has none in 'patient': 3"
-    """
-    missing = tuple(place for place, name in enumerate(group_names(column)) if not name)
+    """Describes rows without a group."""
+    missing = tuple(index for index, name in enumerate(group_names(column)) if not name)
     if not missing:
         return []
-    where = listed((column.index[place] for place in missing), limit=FEW)
+    where = listed((column.index[index] for index in missing), limit=FEW)
     return [
         Fault(
-            places=missing,
+            indices=missing,
             sentence=f"Every row must have a group, {counted(len(missing), 'row')} "
             f"{'has' if len(missing) == 1 else 'have'} none in {column.name!r}: {where}",
             advice="Give each row that belongs to no group a unique name",
@@ -175,9 +146,6 @@ def likely_groups(frame: Frame) -> Iterator[str]:
 
     These are columns of 3 or more values with a telling name, and columns of text or ids with 20 or more different
     names and 2 to 20 rows per name on average.
-
-    Args:
-        frame: The columns that are neither labels, nor groups, nor paths.
 
     Example:
         >>> import pandas

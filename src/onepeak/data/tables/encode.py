@@ -8,8 +8,7 @@ import numpy.typing as npt
 
 from onepeak._core.imports import Column, Frame
 from onepeak._core.wording import counted, listed
-from onepeak.data.images.folder import names_images
-from onepeak.data.images.scan import IMAGE_SUFFIXES
+from onepeak.data.images.folder import IMAGE_SUFFIXES, names_images
 from onepeak.data.manifest import FeatureRows
 from onepeak.data.tables.cells import (
     PLAIN,
@@ -34,16 +33,7 @@ _DATE = re.compile(
 
 
 def feature_faults(frame: Frame) -> list[Fault]:
-    """Finds columns of unsupported types, formatted numbers, and numbers that float32 cannot hold.
-
-    Args:
-        frame: The feature columns, without those declared to hold names.
-
-    Example:
-        >>> import pandas
-        >>> feature_faults(pandas.DataFrame({"n": [1.0, 1e300]}))[0].sentence
-        "The column 'n' must be finite numbers that fit into float32, 1 row has none: 1e+300 (row 1)"
-    """
+    """Finds columns of unsupported types, formatted numbers, and numbers that float32 cannot hold."""
     faults: list[Fault | None] = []
     for name in frame.columns:
         column = frame[name]
@@ -53,22 +43,17 @@ def feature_faults(frame: Frame) -> list[Fault]:
             elif getattr(column.dtype, "categories", None) is None:  # declared categories are names
                 faults.append(fault_of_text(column, names_of(column)))
         except InputError as error:
-            faults.append(Fault(places=(), sentence=str(error).removesuffix(".")))
+            faults.append(Fault(indices=(), sentence=str(error).removesuffix(".")))
     return [fault for fault in faults if fault is not None]
 
 
 def cell_fault(column: Column, wrong: Iterable[int]) -> Fault:
-    """Describes cells that are not usable numbers.
-
-    Args:
-        column: The column.
-        wrong: The positions of the cells.
-    """
+    """Describes cells that are not usable numbers."""
     written = column.tolist()
-    cells = {place: written[place] for place in sorted(wrong)}
+    cells = {index: written[index] for index in sorted(wrong)}
     has = f"{counted(len(cells), 'row')} {'has' if len(cells) == 1 else 'have'} none"
     return Fault(
-        places=tuple(cells),
+        indices=tuple(cells),
         sentence=f"The column {column.name!r} must be finite numbers that fit into float32, {has}: "
         f"{shown_cells(column, cells)}",
         advice=PLAIN if any(is_formatted(str(cell)) for cell in cells.values()) else CORRECT,
@@ -77,7 +62,7 @@ def cell_fault(column: Column, wrong: Iterable[int]) -> Fault:
 
 
 def encode_features(
-    frame: Frame, *, places: Sequence[int] | None = None, named: Collection[str] = ()
+    frame: Frame, *, positions: Sequence[int] | None = None, named: Collection[str] = ()
 ) -> tuple[FeatureRows, tuple[str, ...]]:
     """Encodes numbers as float64, booleans as 0 and 1, text and categories as codes, missing values as NaN.
 
@@ -86,24 +71,18 @@ def encode_features(
 
     Args:
         frame: The feature columns, without faults.
-        places: The positions of these rows in the original table, if some of its rows were left out.
+        positions: The positions of these rows in the original table, if some of its rows were left out.
         named: Columns declared to hold names; these are always kept.
 
     Returns:
         The rows, and notes on what was left out, how the other columns are read, and what looks odd.
-
-    Example:
-        >>> import pandas
-        >>> rows, notes = encode_features(pandas.DataFrame({"n": [1, 2], "ok": [True, False], "tone": ["b", "a"]}))
-        >>> rows.values.tolist(), rows.categories
-        ([[1.0, 1.0, 1.0], [2.0, 0.0, 0.0]], {'tone': ('a', 'b')})
     """
     kinds = {name: "category" if name in named else kind_of(frame[name]) for name in frame.columns}
     texts = [name for name, kind in kinds.items() if kind == "category" and name not in named]
     dates = [name for name in texts if is_date(frame[name])]
     unique = [name for name in texts if name not in dates and _is_identifier(frame[name])]
-    at = np.arange(len(frame)) if places is None else np.asarray(places)
-    counting = [name for name, kind in kinds.items() if kind == "number" and _counts_the_rows(frame[name], at)]
+    lines = np.arange(len(frame)) if positions is None else np.asarray(positions)
+    counting = [name for name, kind in kinds.items() if kind == "number" and _counts_the_rows(frame[name], lines)]
     _refuse_paths(frame, unique)
     notes: list[str] = []
     if unique:
@@ -115,12 +94,12 @@ def encode_features(
         )
     if counting:
         notes.append(f"left out, as a count of the rows: {listed(name or '(no name)' for name in counting)}")
-    kept = [name for name in kinds if name not in {*unique, *dates, *counting}]
-    if not kept:
+    columns = [name for name in kinds if name not in {*unique, *dates, *counting}]
+    if not columns:
         why = f": {'; '.join(notes)}" if notes else ""
         raise InputError(f"A table must have a column that is a feature, it has none{why}.")
-    categories = {name: categories_of(frame[name]) for name in kept if kinds[name] == "category"}
-    rows, _, _ = encode_like(frame, columns=kept, categories=categories)
+    categories = {name: categories_of(frame[name]) for name in columns if kinds[name] == "category"}
+    rows, _, _ = encode_like(frame, columns=columns, categories=categories)
     return rows, (*notes, *kinds_of(rows), *odd_values(rows))
 
 
@@ -167,8 +146,8 @@ def encode_like(
             values[:, position], cells = number_cells(frame[name])
             if cells:
                 wrong[name] = cells
-    kept = {name: tuple(categories[name]) for name in columns if name in categories}
-    return FeatureRows(columns=tuple(columns), values=values, categories=kept), tuple(notes), wrong
+    named = {name: tuple(categories[name]) for name in columns if name in categories}
+    return FeatureRows(columns=tuple(columns), values=values, categories=named), tuple(notes), wrong
 
 
 def _is_identifier(column: Column) -> bool:
@@ -182,10 +161,10 @@ def is_date(column: Column) -> bool:
     return 10 * sum(_DATE.fullmatch(text) is not None for text in texts) >= 9 * max(len(texts), 1)
 
 
-def _counts_the_rows(column: Column, places: npt.NDArray[np.int64]) -> bool:
+def _counts_the_rows(column: Column, positions: npt.NDArray[np.int64]) -> bool:
     if len(column) <= _FEW or column.isna().any():
         return False
-    first = column.to_numpy(dtype=np.float64) - places
+    first = column.to_numpy(dtype=np.float64) - positions
     return bool(first[0] in (0, 1) and (first == first[0]).all())
 
 
@@ -208,13 +187,6 @@ def kinds_of(rows: FeatureRows) -> tuple[str, ...]:
 
     A column may hold names if it has 3 to 10 different integers, each in 10 rows on average (with two values, both
     readings are equivalent). It may hold ids if all its integers differ and they are many or rise in equal steps.
-
-    Example:
-        >>> values = np.stack([np.arange(60) % 3, np.arange(60) / 7], axis=1)
-        >>> for sentence in kinds_of(FeatureRows(columns=("site", "size"), values=values)):
-        ...     print(sentence)
-        read as numbers: site, size
-        few different integers in site (3): if they are names, say so with `category` (--category COLUMN)
     """
     numbers = [name for name in rows.columns if name not in rows.categories]
     few, ids = [], []
@@ -249,8 +221,8 @@ def odd_values(rows: FeatureRows) -> tuple[str, ...]:
     first = rows.values[np.argmin(missing, axis=0), np.arange(len(rows.columns))]
     constant = (missing | (rows.values == first)).all(axis=0) & ~missing.all(axis=0)
     sentences = []
-    for found, what in ((missing.all(axis=0), "without any value"), (constant, "with one value only")):
-        names = [rows.columns[position] for position in np.flatnonzero(found)]
+    for mask, what in ((missing.all(axis=0), "without any value"), (constant, "with one value only")):
+        names = [rows.columns[position] for position in np.flatnonzero(mask)]
         if names:
             sentences.append(f"{counted(len(names), 'column')} {what}: {listed(names)}")
     if missing.any():

@@ -16,7 +16,7 @@ CORRECT = "Correct these cells, or empty them: missing values are filled in"
 class Fault:
     """One kind of mistake, in a column or in the length of rows, and where it occurs."""
 
-    places: tuple[int, ...]
+    indices: tuple[int, ...]
     """Positions of the rows; empty if the whole column is at fault, so that leaving rows out does not help."""
     sentence: str
     """What is required, and the first cells that violate it, with their rows; without a full stop."""
@@ -36,28 +36,27 @@ def rows_without(
 ) -> tuple[list[int], tuple[str, ...]]:
     """Returns the positions of the rows without a fault, and a note on the others.
 
+    Faults are an error unless `skip_bad` is set and leaving out at most half of the rows helps.
+
     Args:
         faults: The faults.
         rows: The name of each row of the table.
-        skip_bad: Whether to leave out rows with a fault, if they are at most half of the rows.
-
-    Raises:
-        InputError: There are faults, and `skip_bad` is not set or does not help.
+        skip_bad: Whether rows with a fault may be left out.
 
     Example:
-        >>> fault = Fault(places=(1,), sentence="`size` must be a number, got 'big' (row 3)", reason="no `size`")
+        >>> fault = Fault(indices=(1,), sentence="`size` must be a number, got 'big' (row 3)", reason="no `size`")
         >>> rows_without([fault], rows=[2, 3, 4], skip_bad=True)
         ([0, 2], ('left out 1 of 3 rows: no `size` (row 3)',))
     """
-    bad = {place for fault in faults for place in fault.places}
-    kept = [place for place in range(len(rows)) if place not in bad]
+    bad = {index for fault in faults for index in fault.indices}
+    good = [index for index in range(len(rows)) if index not in bad]
     if not faults:
-        return kept, ()
+        return good, ()
     of_all = f"{len(bad):,} of {counted(len(rows), 'row')}"
-    of_rows, too_many = all(fault.places for fault in faults), 2 * len(bad) > len(rows)
+    of_rows, too_many = all(fault.indices for fault in faults), 2 * len(bad) > len(rows)
     if skip_bad and of_rows and not too_many:
-        reasons = "; ".join(f"{fault.reason} ({shown_rows([rows[i] for i in fault.places])})" for fault in faults)
-        return kept, (f"left out {of_all}: {reasons}",)
+        reasons = "; ".join(f"{fault.reason} ({shown_rows([rows[i] for i in fault.indices])})" for fault in faults)
+        return good, (f"left out {of_all}: {reasons}",)
     end = ""
     if too_many and skip_bad:
         end = f"With skip_bad=True at most half of the rows may be left out, not {of_all}."
@@ -70,44 +69,18 @@ def rows_without(
 
 
 def refuse_lost(lost: Iterable[str], notes: Sequence[str]) -> None:
-    """Raises an error if rows were left out and some class has no items left.
-
-    Args:
-        lost: The classes that had items and have none left.
-        notes: What was left out, and why.
-
-    Example:
-        >>> refuse_lost(["high"], ["left out 2 images that cannot be read: a.png, b.png"])
-        Traceback (most recent call last):
-        onepeak.errors.InputError: Every class must keep an item, none is left of 'high': left out 2 images that
-        cannot be read: a.png, b.png. Correct or delete them.
-    """
+    """Raises an error if some classes lost all their samples; `notes` say what was left out, and why."""
     if names := listed(map(repr, lost), limit=FEW):
         raise InputError(
-            f"Every class must keep an item, none is left of {names}: {'; '.join(notes)}. Correct or delete them."
+            f"Every class must keep a sample, none is left of {names}: {'; '.join(notes)}. Correct or delete them."
         )
 
 
 def shown_cells(column: Column, cells: Mapping[int, object]) -> str:
-    """Lists the first cells with their rows, and how many more there are.
-
-    Args:
-        column: The column.
-        cells: The text to show for each cell, by position.
-
-    Example:
-        >>> import pandas
-        >>> shown_cells(pandas.Series(["big ", "1"], index=[2, 3]), {0: "big"})
-        "'big' (row 2)"
-    """
-    return listed((f"{cell!r} (row {column.index[place]})" for place, cell in cells.items()), limit=FEW)
+    """Lists the first cells of a column, by position, with their rows, and how many more there are."""
+    return listed((f"{cell!r} (row {column.index[index]})" for index, cell in cells.items()), limit=FEW)
 
 
 def shown_rows(names: Sequence[Hashable]) -> str:
-    """Lists the first rows by name, and how many more there are.
-
-    Example:
-        >>> shown_rows([7]), shown_rows([2, 3, 5, 7, 11, 13, 17])
-        ('row 7', 'rows 2, 3, 5, 7, 11 and 2 more')
-    """
+    """Lists the first rows by name, and how many more there are."""
     return f"row{'' if len(names) == 1 else 's'} {listed(names, limit=FEW)}"

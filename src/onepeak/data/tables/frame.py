@@ -1,9 +1,8 @@
 """Data sets from pandas tables: a list of images if there is a column of paths, rows of features otherwise."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from onepeak.data.images.folder import find_images, image_files
 from onepeak.data.manifest import FeatureRows, Items, Manifest, group_note
 from onepeak.data.order import Order, read_labels
 from onepeak.data.tables.cells import as_names
-from onepeak.data.tables.columns import LABEL, PATH, Columns, columns_of, group_faults, group_names, likely_groups
+from onepeak.data.tables.columns import LABEL, PATH, columns_of, group_faults, group_names, likely_groups
 from onepeak.data.tables.encode import cell_fault, encode_features, encode_like, feature_faults, odd_values
 from onepeak.data.tables.faults import Fault, refuse_lost, rows_without
 from onepeak.errors import InputError
@@ -82,41 +81,58 @@ def from_frame(
     if order is None and getattr(frame[label].dtype, "ordered", False):
         order, source = [str(name) for name in frame[label].cat.categories], "the column's categories"
 
-    unread = {place for fault in faults if fault.unread for place in fault.places}
-    read = [place for place in range(len(frame)) if place not in unread]
-    part = frame.iloc[read]
+    unread = {index for fault in faults if fault.unread for index in fault.indices}
+    readable = [index for index in range(len(frame)) if index not in unread]
+    part = frame.iloc[readable]
+    others = part[list(columns.others)]
+    folder = expanded("." if root is None else root)
     if columns.path is not None:
         faults = [fault for fault in faults if fault.unread]  # the other columns of a list are not read
-        found, take = images(part, columns, root=expanded("." if root is None else root))
+        written = part[columns.path].tolist()
+        paths, own_faults = find_images(written, root=folder, rows=list(part.index), column=columns.path)
     elif like is not None:
-        found, take = known_features(part, like)
+        rows, notes, wrong = encode_like(part, columns=like.columns, categories=like.categories)
+        own_faults = [cell_fault(part[name], cells) for name, cells in wrong.items()]
     else:
-        found, take = features(part, columns, category=category, places=read)
-    ordered, wrong = read_labels(_plain(part[label]), order=order, source=source, rows=list(part.index))
-    found += wrong
+        others = _with_names(others, category)
+        own_faults = feature_faults(others.drop(columns=list(category)))
+    ordered, label_faults = read_labels(_plain(part[label]), order=order, source=source, rows=list(part.index))
+    own_faults += label_faults
     if columns.group is not None:
-        found += group_faults(part[columns.group])
-    found = [replace(fault, places=tuple(read[place] for place in fault.places)) for fault in found]
-    rows, left_out = rows_without([*faults, *found], rows=list(frame.index), skip_bad=skip_bad)
+        own_faults += group_faults(part[columns.group])
+    own_faults = [replace(fault, indices=tuple(readable[index] for index in fault.indices)) for fault in own_faults]
+    good, left_out = rows_without([*faults, *own_faults], rows=list(frame.index), skip_bad=skip_bad)
     assert ordered is not None  # otherwise there is a fault
 
-    kept = np.flatnonzero(np.isin(read, rows)).tolist()
-    labels = ordered.labels[kept]
+    used = np.flatnonzero(np.isin(readable, good)).tolist()
+    labels = ordered.labels[used]
     if keep_classes and like is None:
         lost = set(ordered.labels.tolist()).difference(labels.tolist(), [-1])
-        refuse_lost([ordered.classes[place] for place in sorted(lost)], left_out)
-    items, notes = take(kept)
+        refuse_lost([ordered.classes[code] for code in sorted(lost)], left_out)
+    items: Items
+    if columns.path is not None:
+        existing = [file for index in used if (file := paths[index]) is not None]
+        items, notes = image_files(existing, root=folder, written=[written[index] for index in used])
+        if columns.others:
+            notes = (*notes, f"left out {counted(len(columns.others), 'column')} of the list: {listed(columns.others)}")
+    elif like is not None:
+        items = rows.take(used)
+        notes = (*notes, *odd_values(items))
+    else:
+        positions = [readable[index] for index in used]
+        items, notes = encode_features(others.iloc[used], positions=positions, named=category)
+    if columns.group is None and like is None:
+        notes = (*notes, *likely_groups(others.iloc[used]))
     if isinstance(items, FeatureRows) and root is not None:
         raise InputError(f"`root` has no use for a table of features (it has no column `{PATH}`): leave it out.")
-    used = part.iloc[kept]
-    groups = None if columns.group is None else tuple(group_names(used[columns.group]))
+    groups = None if columns.group is None else tuple(group_names(part[columns.group].iloc[used]))
     return Manifest(
         name=name,
         items=items,
         labels=labels,
         classes=ordered.classes,
         groups=groups,
-        rows=tuple(used.index.tolist()),
+        rows=tuple(part.index[used].tolist()),
         label_column=label,
         group_column=columns.group,
         path_column=columns.path,
@@ -127,66 +143,14 @@ def from_frame(
 
 def _plain(column: Column) -> Sequence[object]:
     """Returns the values as Python objects, None for missing values of any type."""
-    return [None if gone else value for value, gone in zip(column.tolist(), column.isna(), strict=True)]
+    return [None if missing else value for value, missing in zip(column.tolist(), column.isna(), strict=True)]
 
 
-Take: TypeAlias = Callable[[list[int]], tuple[Items, tuple[str, ...]]]
-"""Maps the positions of the rows without a fault to their items and notes."""
-
-
-def images(frame: Frame, columns: Columns, *, root: Path) -> tuple[list[Fault], Take]:
-    """Finds the images that a column names."""
-    assert columns.path is not None
-    written = frame[columns.path].tolist()
-    found, faults = find_images(written, root=root, rows=list(frame.index), column=columns.path)
-
-    def take(kept: list[int]) -> tuple[Items, tuple[str, ...]]:
-        paths = [path for place in kept if (path := found[place]) is not None]
-        items, notes = image_files(paths, root=root, written=[written[place] for place in kept])
-        if columns.others:
-            notes = (*notes, f"left out {counted(len(columns.others), 'column')} of the list: {listed(columns.others)}")
-        if columns.group is None:
-            notes = (*notes, *likely_groups(frame[list(columns.others)].iloc[kept]))
-        return items, notes
-
-    return faults, take
-
-
-def features(
-    frame: Frame, columns: Columns, *, category: Sequence[str], places: Sequence[int]
-) -> tuple[list[Fault], Take]:
-    """Encodes the columns that are neither labels nor groups as features.
-
-    Args:
-        frame: Some rows of a table.
-        columns: The roles of its columns.
-        category: Features that hold names.
-        places: The positions of the rows in the table.
-    """
+def _with_names(features: Frame, category: Sequence[str]) -> Frame:
+    """Returns the features with names in columns declared to hold them; dates become text, as in a CSV."""
     infer = require("pandas", extra="data", purpose="A table").api.types.infer_dtype
-    own = frame[list(columns.others)].copy()
-    for name in columns.others:
-        if name in category or infer(own[name]) in ("datetime64", "datetime", "date"):  # dates become text, as in a CSV
-            own[name] = as_names(frame[name])
-    faults = feature_faults(own.drop(columns=list(category)))
-
-    def take(kept: list[int]) -> tuple[Items, tuple[str, ...]]:
-        used = own.iloc[kept]
-        items, notes = encode_features(used, places=[places[i] for i in kept], named=category)
-        if columns.group is None:
-            notes = (*notes, *likely_groups(used))
-        return items, notes
-
-    return faults, take
-
-
-def known_features(frame: Frame, like: FeatureRows) -> tuple[list[Fault], Take]:
-    """Encodes features with the columns and codes of other rows."""
-    rows, notes, wrong = encode_like(frame, columns=like.columns, categories=like.categories)
-    faults = [cell_fault(frame[name], cells) for name, cells in wrong.items()]
-
-    def take(kept: list[int]) -> tuple[Items, tuple[str, ...]]:
-        items = rows.take(kept)
-        return items, (*notes, *odd_values(items))
-
-    return faults, take
+    named = features.copy()
+    for name in features.columns:
+        if name in category or infer(features[name]) in ("datetime64", "datetime", "date"):
+            named[name] = as_names(features[name])
+    return named

@@ -10,7 +10,7 @@ from pathlib import Path
 from onepeak._core.files import read_text
 from onepeak._core.imports import Frame, require
 from onepeak._core.wording import counted, listed
-from onepeak.data.images.scan import IMAGE_SUFFIXES
+from onepeak.data.images.folder import IMAGE_SUFFIXES
 from onepeak.data.tables.cells import Commas, typed
 from onepeak.data.tables.columns import repeated
 from onepeak.data.tables.faults import FEW, Fault
@@ -79,14 +79,9 @@ def read_table(
 
 
 def csv_rows(path: Path, *, empty: bool = False) -> tuple[list[int], list[list[str]], str]:
-    """Reads the non-empty rows of a CSV as text.
+    """Reads the non-empty rows of a CSV as text: the line on which each ends, the rows, and the separator.
 
-    Args:
-        path: The file.
-        empty: Whether to include rows below the header that have nothing but separators.
-
-    Returns:
-        The line on which each row ends, the rows, and the separator.
+    With `empty`, rows below the header that have nothing but separators are included.
     """
     text = read_text(path)
     first = re.sub(r'"[^"]*"', "", text.lstrip().partition("\n")[0])  # quoted text may contain any separator
@@ -110,12 +105,13 @@ def _read_csv(path: Path, as_text: Collection[str] | None, empty: bool, decimal:
     numbers, lines, separator = csv_rows(path, empty=empty)
     commas: Commas = "always" if decimal is not None else "never" if separator == "," else "certain"
     misfits: dict[int, int] = {}
+    order: tuple[str, ...] | None = None
     indexed = class_index_table(lines)
     if indexed is not None:
-        header, lines, order = indexed.columns, indexed.rows, indexed.classes
+        header, lines, order = indexed
         notes = ["first row read as: rows, features, names of the classes in their order"]
     else:
-        header, lines, order, notes = [name.strip() for name in lines[0]], lines[1:], None, []
+        header, lines, notes = [name.strip() for name in lines[0]], lines[1:], []
         _check_header(path, header)
         misfits = {n: len(line) for n, line in zip(numbers[1:], lines, strict=True) if len(line) != len(header)}
     if not lines:
@@ -128,15 +124,15 @@ def _read_csv(path: Path, as_text: Collection[str] | None, empty: bool, decimal:
     if as_text is not None:
         frame, wrong, with_commas = typed(frame, as_text=as_text, commas=commas)
         faults, notes = [*faults, *wrong], [*notes, *with_commas]
-    told = {n: f"must have {len(header)} fields, like the header, got {own}" for n, own in misfits.items()}
-    return Table(frame=frame, order=order, notes=tuple(notes), misfits=told, faults=tuple(faults), commas=commas)
+    messages = {n: f"must have {len(header)} fields, like the header, got {own}" for n, own in misfits.items()}
+    return Table(frame=frame, order=order, notes=tuple(notes), misfits=messages, faults=tuple(faults), commas=commas)
 
 
 def _misfit_fault(misfits: Mapping[int, int], numbers: Sequence[int], num_fields: int) -> Fault:
     shown = listed((f"row {number} ({own})" for number, own in misfits.items()), limit=FEW)
     do_not = f"{counted(len(misfits), 'row')} {'does' if len(misfits) == 1 else 'do'} not"
     return Fault(
-        places=tuple(place for place, number in enumerate(numbers) if number in misfits),
+        indices=tuple(index for index, number in enumerate(numbers) if number in misfits),
         sentence=f"Every row must have {counted(num_fields, 'field')}, like the header, but {do_not}: {shown}",
         advice="Correct them",
         reason="more or fewer fields than the header",
@@ -178,24 +174,18 @@ def _read_parquet(path: Path) -> Frame:
     return frame
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClassIndexTable:
-    """The table, with the columns `x1`, `x2`, ... and `label`, the name of the class."""
+def class_index_table(
+    lines: Sequence[Sequence[str]],
+) -> tuple[list[str], list[list[str]], tuple[str, ...]] | None:
+    """Reads a table whose first row counts its rows and features and names its classes, as scikit-learn writes it.
 
-    columns: list[str]
-    rows: list[list[str]]
-    classes: tuple[str, ...]
-
-
-def class_index_table(lines: Sequence[Sequence[str]]) -> ClassIndexTable | None:
-    """Reads the layout; returns None if the counts in the first row do not match the table.
-
-    Args:
-        lines: All rows of the file as text, including the first.
+    Returns:
+        The columns `x1`, `x2`, ... and `label`; the rows, with the names of the classes; and the classes, lowest first.
+        None if the counts in the first row do not match the table.
 
     Example:
         >>> class_index_table([["2", "1", "low", "high"], ["0.5", "1"], ["0.7", "0"]])
-        ClassIndexTable(columns=['x1', 'label'], rows=[['0.5', 'high'], ['0.7', 'low']], classes=('low', 'high'))
+        (['x1', 'label'], [['0.5', 'high'], ['0.7', 'low']], ('low', 'high'))
         >>> class_index_table([["size", "label"], ["0.5", "1"]])
     """
     first, rest = lines[0], lines[1:]
@@ -209,8 +199,5 @@ def class_index_table(lines: Sequence[Sequence[str]]) -> ClassIndexTable | None:
     indices = {str(index): name for index, name in enumerate(classes)}
     if any(len(line) != len(rest[0]) or line[-1].strip() not in indices for line in rest):
         return None
-    return ClassIndexTable(
-        columns=[f"x{position}" for position in range(1, len(rest[0]))] + ["label"],
-        rows=[[*line[:-1], indices[line[-1].strip()]] for line in rest],
-        classes=classes,
-    )
+    columns = [f"x{position}" for position in range(1, len(rest[0]))] + ["label"]
+    return columns, [[*line[:-1], indices[line[-1].strip()]] for line in rest], classes

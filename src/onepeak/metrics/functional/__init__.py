@@ -2,6 +2,9 @@
 
 Functions of posteriors return one value per sample. Functions of labels, and the calibration error, return one value
 for all samples.
+
+Arguments mean the same everywhere: `log_probs` are the log-probabilities of the classes, `predicted` and `labels` the
+predicted and the true labels. `num_classes` counts the classes that never occur too. `sample_weight` is 1 by default.
 """
 
 from onepeak.metrics.functional.classification_index import (

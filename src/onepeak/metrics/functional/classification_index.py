@@ -8,6 +8,7 @@ from torch import Tensor
 from onepeak._core.check import check_number, readable
 from onepeak._core.tensors import Labels, PerSample, Scalar
 from onepeak.metrics.functional.confusion_matrix import class_distances, confusion_matrix
+from onepeak.metrics.record import MetricRecord, metric_class
 
 _AREA_POINTS = 1001
 """Values of beta over which the uniform index is averaged. It is concave in beta with slopes from c - 1 to 0, so the
@@ -146,3 +147,20 @@ def _cheapest_path(weights: Tensor, spread: Tensor, found: Tensor) -> Tensor:
         above = (entered - before).cummin(dim=-1).values + before + row
         corner = torch.full_like(corner, torch.inf)
     return above[..., -1]
+
+
+OCI = MetricRecord(
+    name="oci",
+    title="Ordinal classification index",
+    higher_is_better=False,
+    reference="Cardoso, Sousa 2011, Measuring the performance of ordinal classification",
+    make=metric_class("OrdinalClassificationIndex"),
+)
+
+UOC = MetricRecord(
+    name="uoc",
+    title="Uniform ordinal classification index",
+    higher_is_better=False,
+    reference="Silva, Pinto, Cardoso 2018, A uniform performance index for ordinal classification",
+    make=metric_class("UniformOrdinalClassificationIndex"),
+)

@@ -9,6 +9,7 @@ from onepeak._core.check import check_choice, check_number, check_weights, reada
 from onepeak._core.tensors import Labels, PerSample, Scalar
 from onepeak.errors import InputError
 from onepeak.metrics.functional.confusion_matrix import class_distances, confusion_matrix
+from onepeak.metrics.record import MetricRecord, metric_class
 
 NamedWeighting: TypeAlias = Literal["none", "linear", "quadratic"]
 """The cost of a disagreement: constant, its distance, or its squared distance."""
@@ -62,12 +63,6 @@ def quadratic_weighted_kappa(
     Range -1 to 1, higher is better, 0 is chance; nan if all true and predicted labels are the same class, or without
     samples. See `weighted_kappa`.
 
-    Args:
-        predicted: Predicted labels.
-        labels: True labels.
-        num_classes: Number of classes, including any that never occur.
-        sample_weight: Weight of each sample; 1 by default.
-
     Example:
         >>> quadratic_weighted_kappa(torch.tensor([0, 1, 2, 2]), torch.tensor([0, 1, 1, 2]), num_classes=3).item()
         0.8
@@ -105,3 +100,32 @@ def _costs(weighting: Weighting, table: Tensor) -> Tensor:
             return distances.square()
         case _:
             return distances.pow(weighting)
+
+
+QWK = MetricRecord(
+    name="qwk",
+    title="Quadratic weighted kappa",
+    higher_is_better=True,
+    low=-1.0,
+    default=True,
+    reference="Cohen 1968, Weighted kappa",
+    make=metric_class("QuadraticWeightedKappa"),
+)
+
+KAPPA = MetricRecord(
+    name="kappa",
+    title="Cohen's kappa",
+    higher_is_better=True,
+    low=-1.0,
+    reference="Cohen 1960, A coefficient of agreement for nominal scales",
+    make=metric_class("WeightedKappa", weighting="none"),
+)
+
+LWK = MetricRecord(
+    name="lwk",
+    title="Linear weighted kappa",
+    higher_is_better=True,
+    low=-1.0,
+    reference="Cohen 1968, Weighted kappa",
+    make=metric_class("WeightedKappa", weighting="linear"),
+)

@@ -7,6 +7,7 @@ from onepeak._core.check import check_integer, check_labels, readable
 from onepeak._core.tensors import Labels, LogProbs, PerClass, PerSample, Scalar, full_precision
 from onepeak.errors import InputError
 from onepeak.metrics.functional.confusion_matrix import as_weights, class_distances, confusion_matrix, weighted_sum
+from onepeak.metrics.record import MetricRecord, metric_class
 from onepeak.posterior import median
 
 
@@ -14,11 +15,6 @@ def mean_absolute_error(predicted: Labels, labels: Labels, *, sample_weight: Per
     r"""Mean distance of the predicted label from the true one, in classes: :math:`\frac1n \sum_i |\hat y_i - y_i|`.
 
     Range 0 to c - 1, lower is better; nan without samples.
-
-    Args:
-        predicted: Predicted labels.
-        labels: True labels.
-        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> mean_absolute_error(torch.tensor([0, 3, 2]), torch.tensor([0, 1, 2])).item()
@@ -33,13 +29,6 @@ def absolute_error_of_median(log_probs: LogProbs, labels: Labels) -> PerSample:
     Range 0 to c - 1, lower is better. The median minimises the expected absolute error, so that methods that decide by
     different rules are compared by their posteriors alone.
 
-    Args:
-        log_probs: Log-probabilities of the classes.
-        labels: True labels.
-
-    Returns:
-        One value per sample.
-
     Example:
         >>> absolute_error_of_median(torch.tensor([[0.4, 0.3, 0.3], [0.0, 0.0, 1.0]]).log(), torch.tensor([0, 0]))
         tensor([1., 2.])
@@ -53,11 +42,6 @@ def root_mean_squared_error(predicted: Labels, labels: Labels, *, sample_weight:
 
     Range 0 to c - 1, lower is better; nan without samples. Never below the mean absolute error: far errors weigh more.
 
-    Args:
-        predicted: Predicted labels.
-        labels: True labels.
-        sample_weight: Weight of each sample; 1 by default.
-
     Example:
         >>> root_mean_squared_error(torch.tensor([0, 3, 2, 3]), torch.tensor([0, 1, 2, 3])).item()
         1.0
@@ -69,11 +53,6 @@ def accuracy(predicted: Labels, labels: Labels, *, sample_weight: PerSample | No
     """Share of samples whose predicted label is the true one.
 
     Range 0 to 1, higher is better; nan without samples.
-
-    Args:
-        predicted: Predicted labels.
-        labels: True labels.
-        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> accuracy(torch.tensor([0, 3, 2, 1]), torch.tensor([0, 1, 2, 1])).item()
@@ -87,12 +66,6 @@ def accuracy_within(predicted: Labels, labels: Labels, *, k: int = 1, sample_wei
 
     Range 0 to 1, higher is better; nan without samples. Equals accuracy for k = 0; called cumulative score in age
     estimation.
-
-    Args:
-        predicted: Predicted labels.
-        labels: True labels.
-        k: The largest distance that counts as correct.
-        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> accuracy_within(torch.tensor([0, 3, 2, 0]), torch.tensor([0, 1, 2, 1]), k=1).item()
@@ -109,12 +82,6 @@ def average_mean_absolute_error(
 
     Range 0 to c - 1, lower is better. Classes without a true sample are left out; nan without samples.
 
-    Args:
-        predicted: Predicted labels.
-        labels: True labels.
-        num_classes: Number of classes, including any that never occur.
-        sample_weight: Weight of each sample; 1 by default.
-
     Example:
         >>> average_mean_absolute_error(torch.tensor([0, 0, 0, 3]), torch.tensor([0, 0, 0, 1]), num_classes=4).item()
         1.0
@@ -130,12 +97,6 @@ def maximum_mean_absolute_error(
     """The mean absolute error of the worst class.
 
     Range 0 to c - 1, lower is better. Classes without a true sample are left out; nan without samples.
-
-    Args:
-        predicted: Predicted labels.
-        labels: True labels.
-        num_classes: Number of classes, including any that never occur.
-        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> maximum_mean_absolute_error(torch.tensor([0, 0, 0, 3]), torch.tensor([0, 0, 0, 1]), num_classes=4).item()
@@ -168,3 +129,67 @@ def _errors_by_class(predicted: Labels, labels: Labels, num_classes: int, sample
     """Returns the mean absolute error of each true class; nan for a class without samples."""
     table = confusion_matrix(predicted, labels, num_classes=num_classes, sample_weight=sample_weight)
     return (table * class_distances(table)).sum(dim=-1) / table.sum(dim=-1)
+
+
+MAE = MetricRecord(
+    name="mae",
+    title="Mean absolute error",
+    higher_is_better=False,
+    high=None,
+    default=True,
+    make=metric_class("MeanAbsoluteError"),
+)
+
+MAE_MEDIAN = MetricRecord(
+    name="mae_median",
+    title="Mean absolute error by the median",
+    higher_is_better=False,
+    high=None,
+    needs="log_probs",
+    default=True,
+    make=metric_class("MeanAbsoluteErrorOfMedian"),
+)
+
+ACCURACY = MetricRecord(
+    name="accuracy",
+    title="Accuracy",
+    higher_is_better=True,
+    default=True,
+    make=metric_class("Accuracy"),
+)
+
+ACCURACY_WITHIN_1 = MetricRecord(
+    name="accuracy_within_1",
+    title="Accuracy within one class",
+    higher_is_better=True,
+    default=True,
+    make=metric_class("AccuracyWithin", k=1),
+)
+
+AMAE = MetricRecord(
+    name="amae",
+    title="Mean absolute error, averaged over classes",
+    higher_is_better=False,
+    high=None,
+    default=True,
+    reference="Baccianella, Esuli, Sebastiani 2009, Evaluation measures for ordinal regression",
+    make=metric_class("AverageMeanAbsoluteError"),
+)
+
+MMAE = MetricRecord(
+    name="mmae",
+    title="Mean absolute error of the worst class",
+    higher_is_better=False,
+    high=None,
+    default=True,
+    reference="Cruz-Ramírez et al. 2014, Metrics to guide a multi-objective evolutionary algorithm",
+    make=metric_class("MaximumMeanAbsoluteError"),
+)
+
+RMSE = MetricRecord(
+    name="rmse",
+    title="Root mean squared error",
+    higher_is_better=False,
+    high=None,
+    make=metric_class("RootMeanSquaredError"),
+)

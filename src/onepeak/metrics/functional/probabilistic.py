@@ -1,13 +1,15 @@
 """How good the probabilities are: proper scores and calibration."""
 
+import math
+
 import torch
 from torch import Tensor
 
-from onepeak._core.check import check_integer, check_labels
+from onepeak._core.check import check_integer, check_labels, check_log_probs
 from onepeak._core.tensors import Labels, LogProbs, PerSample, Scalar, full_precision
 from onepeak.errors import InputError
 from onepeak.metrics.functional.confusion_matrix import as_weights
-from onepeak.posterior._check import check_log_probs
+from onepeak.metrics.record import MetricRecord, metric_class
 from onepeak.posterior.calibrate import bin_sums
 
 
@@ -15,13 +17,6 @@ def negative_log_likelihood(log_probs: LogProbs, labels: Labels) -> PerSample:
     r"""Negative log-probability of the true label, in nats: :math:`-\log p_y`.
 
     Range 0 to infinity, lower is better; infinite if the true label has probability zero.
-
-    Args:
-        log_probs: Log-probabilities of the classes.
-        labels: True labels.
-
-    Returns:
-        One value per sample.
 
     Example:
         >>> negative_log_likelihood(torch.tensor([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]]).log(), torch.tensor([0, 1]))
@@ -42,13 +37,6 @@ def ranked_probability_score(log_probs: LogProbs, labels: Labels) -> PerSample:
     Range 0 to c - 1, lower is better. It is the sum, as in weather forecasting and in dlordinal; some definitions
     divide by the c - 1 thresholds. For c = 2 it is the Brier score of one class. For a posterior with all probability
     on one label it is the absolute error.
-
-    Args:
-        log_probs: Log-probabilities of the classes.
-        labels: True labels.
-
-    Returns:
-        One value per sample.
 
     Example:
         >>> ranked_probability_score(torch.tensor([[0.5, 0.25, 0.25], [0.0, 0.0, 1.0]]).log(), torch.tensor([0, 0]))
@@ -81,9 +69,6 @@ def earth_mover_distance(log_probs: LogProbs, truth: Labels | LogProbs) -> PerSa
         log_probs: Log-probabilities of the classes.
         truth: True labels, or the true log-probabilities if the distribution is known.
 
-    Returns:
-        One value per sample.
-
     Example:
         >>> earth_mover_distance(torch.tensor([[0.5, 0.25, 0.25], [0.0, 0.0, 1.0]]).log(), torch.tensor([0, 0]))
         tensor([0.7500, 2.0000])
@@ -109,13 +94,8 @@ def expected_calibration_error(
 
     .. math:: \sum_b \frac{n_b}{n} \, \big| \mathrm{confidence}_b - \mathrm{accuracy}_b \big|
 
-    over bins of equal width in the probability of the mode. Range 0 to 1, lower is better; nan without samples.
-
-    Args:
-        log_probs: Log-probabilities of the classes.
-        labels: True labels.
-        num_bins: Number of bins between 0 and 1.
-        sample_weight: Weight of each sample; 1 by default.
+    over `num_bins` bins of equal width in the probability of the mode, whatever label was predicted. Range 0 to 1,
+    lower is better; nan without samples.
 
     Example:
         >>> log_probs = torch.tensor([[0.75, 0.25], [0.25, 0.75]]).log()
@@ -144,3 +124,45 @@ def calibration_error(bins: Tensor) -> Scalar:
     """Returns the expected calibration error of the sums from `calibration_bins`."""
     count, confidence, hits = bins.unbind(dim=-1)
     return (confidence - hits).abs().sum() / count.sum()
+
+
+RPS = MetricRecord(
+    name="rps",
+    title="Ranked probability score",
+    higher_is_better=False,
+    high=None,
+    needs="log_probs",
+    default=True,
+    reference="Epstein 1969, A scoring system for probability forecasts of ranked categories",
+    make=metric_class("RankedProbabilityScore"),
+)
+
+NLL = MetricRecord(
+    name="nll",
+    title="Negative log-likelihood",
+    higher_is_better=False,
+    high=math.inf,
+    needs="log_probs",
+    default=True,
+    make=metric_class("NegativeLogLikelihood"),
+)
+
+ECE = MetricRecord(
+    name="ece",
+    title="Expected calibration error",
+    higher_is_better=False,
+    needs="log_probs",
+    default=True,
+    reference="Guo et al. 2017, On calibration of modern neural networks",
+    make=metric_class("ExpectedCalibrationError"),
+)
+
+EMD = MetricRecord(
+    name="emd",
+    title="Earth mover's distance to the truth: expected absolute error",
+    higher_is_better=False,
+    high=None,
+    needs="log_probs",
+    reference="Rubner, Tomasi, Guibas 2000, The earth mover's distance as a metric for image retrieval",
+    make=metric_class("EarthMoverDistance"),
+)

@@ -13,6 +13,7 @@ import torch
 from onepeak._core.check import check_choice, check_number
 from onepeak._core.tensors import Labels, PerClass, PerSample, Scalar
 from onepeak.metrics.functional.confusion_matrix import confusion_matrix
+from onepeak.metrics.record import MetricRecord, metric_class
 
 Average: TypeAlias = Literal["arithmetic", "geometric"]
 """How two sensitivities are averaged."""
@@ -24,12 +25,6 @@ def balanced_accuracy(
     """The mean sensitivity of the classes: accuracy with equal weight for every class.
 
     Range 0 to 1, higher is better. Classes without a true sample are left out; nan without samples.
-
-    Args:
-        predicted: Predicted labels.
-        labels: True labels.
-        num_classes: Number of classes, including any that never occur.
-        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> balanced_accuracy(torch.tensor([0, 0, 0, 0]), torch.tensor([0, 0, 0, 1]), num_classes=4).item()
@@ -46,12 +41,6 @@ def geometric_mean_sensitivity(
     r"""The geometric mean of the sensitivities, :math:`\sqrt[m]{\prod_k S_k}`: zero if one class is never found.
 
     Range 0 to 1, higher is better. The m classes are those with a true sample; nan without samples.
-
-    Args:
-        predicted: Predicted labels.
-        labels: True labels.
-        num_classes: Number of classes, including any that never occur.
-        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> predicted, labels = torch.tensor([0, 1, 1, 1, 1]), torch.tensor([0, 0, 0, 0, 1])
@@ -70,12 +59,6 @@ def minimum_sensitivity(
     """The sensitivity of the class that is found least often.
 
     Range 0 to 1, higher is better. Classes without a true sample are left out; nan without samples.
-
-    Args:
-        predicted: Predicted labels.
-        labels: True labels.
-        num_classes: Number of classes, including any that never occur.
-        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> minimum_sensitivity(torch.tensor([0, 0, 1, 1]), torch.tensor([0, 0, 0, 1]), num_classes=4).item()
@@ -100,13 +83,6 @@ def extreme_sensitivity(
 
     Range 0 to 1, higher is better. Nan if the first or the last class of the scale has no true sample; other classes
     may be absent.
-
-    Args:
-        predicted: Predicted labels.
-        labels: True labels.
-        num_classes: Number of classes; the last one is `num_classes - 1`, whether it occurs or not.
-        average: "arithmetic" or "geometric".
-        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> extreme_sensitivity(torch.tensor([0, 0, 1, 2]), torch.tensor([0, 1, 2, 2]), num_classes=3).item()
@@ -142,13 +118,6 @@ def index_of_balanced_accuracy(
     weights (imbalanced-learn's report weights them by samples). Range 0 to 1, higher is better; nan if one class has
     all true samples, or without samples.
 
-    Args:
-        predicted: Predicted labels.
-        labels: True labels.
-        num_classes: Number of classes, including any that never occur.
-        alpha: Weight of the difference between the two, from 0 to 1.
-        sample_weight: Weight of each sample; 1 by default.
-
     Example:
         >>> # sensitivities 1/2 and 1: ((1 - .05) * .5 + (1 + .05) * .5) / 2
         >>> predicted, labels = torch.tensor([0, 1, 1]), torch.tensor([0, 0, 1])
@@ -170,3 +139,52 @@ def _sensitivities(predicted: Labels, labels: Labels, num_classes: int, sample_w
     """Returns the sensitivity of each class; nan for a class without a true sample."""
     table = confusion_matrix(predicted, labels, num_classes=num_classes, sample_weight=sample_weight)
     return table.diagonal() / table.sum(dim=-1)
+
+
+BALANCED_ACCURACY = MetricRecord(
+    name="balanced_accuracy",
+    title="Balanced accuracy: mean of the sensitivities",
+    higher_is_better=True,
+    reference="Brodersen et al. 2010, The balanced accuracy and its posterior distribution",
+    make=metric_class("BalancedAccuracy"),
+)
+
+GEOMETRIC_SENSITIVITY = MetricRecord(
+    name="geometric_sensitivity",
+    title="Geometric mean of the sensitivities",
+    higher_is_better=True,
+    reference="Kubat, Matwin 1997, Addressing the curse of imbalanced training sets",
+    make=metric_class("GeometricMeanSensitivity"),
+)
+
+MIN_SENSITIVITY = MetricRecord(
+    name="min_sensitivity",
+    title="Sensitivity of the worst class",
+    higher_is_better=True,
+    reference="Fernández-Caballero et al. 2010, Sensitivity versus accuracy in multiclass problems",
+    make=metric_class("MinimumSensitivity"),
+)
+
+EXTREME_SENSITIVITY = MetricRecord(
+    name="extreme_sensitivity",
+    title="Mean sensitivity of the first and the last class",
+    higher_is_better=True,
+    reference="Vargas et al. 2024, Improving the classification of extreme classes",
+    make=metric_class("ExtremeSensitivity"),
+)
+
+EXTREME_GEOMETRIC_SENSITIVITY = MetricRecord(
+    name="extreme_geometric_sensitivity",
+    title="Geometric mean sensitivity of the first and the last class",
+    higher_is_better=True,
+    reference="Vargas et al. 2024, Improving the classification of extreme classes",
+    make=metric_class("ExtremeSensitivity", average="geometric"),
+)
+
+IBA = MetricRecord(
+    name="iba",
+    title="Index of balanced accuracy",
+    higher_is_better=True,
+    reference="García, Mollineda, Sánchez 2009, Index of balanced accuracy",
+    make=metric_class("IndexOfBalancedAccuracy"),
+)

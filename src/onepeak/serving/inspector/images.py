@@ -9,7 +9,7 @@ import numpy.typing as npt
 import torch
 
 from onepeak._core.imports import require
-from onepeak.data.images.pillow import Image
+from onepeak.data.images.decode import Image
 from onepeak.errors import InputError
 from onepeak.networks.own_backbone import OwnBackbone, check_trusted, is_own
 from onepeak.report.source import Source, small

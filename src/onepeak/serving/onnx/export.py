@@ -3,22 +3,26 @@
 import copy
 import json
 import tempfile
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 
 from onepeak._core.check import check_integer
 from onepeak._core.files import expanded, write_in_one_step
 from onepeak._core.imports import require
 from onepeak.data.images.resize import Resize
-from onepeak.errors import InputError
+from onepeak.data.manifest import FeatureRows
+from onepeak.errors import InputError, first_line
+from onepeak.metrics.functional.side_order_index import side_order_index
 from onepeak.serving.model import Model
-from onepeak.serving.onnx.check import check_same_answers, open_session
-from onepeak.serving.onnx.graph import onnx_bytes
-from onepeak.serving.onnx.network import ServedNetwork, row_dtype
+from onepeak.serving.onnx.graph import ExportError, ServedNetwork, onnx_bytes, row_dtype
 from onepeak.serving.posterior_options import PosteriorOptions
+from onepeak.serving.prediction import Prediction
 from onepeak.training.run import versions
 from onepeak.training.table import TableEncoder
 
@@ -49,7 +53,7 @@ def export_onnx(
 ) -> OnnxFile:
     """Writes the model with everything that `predict` does after decoding and resizing.
 
-    The file takes `images` (uint8, batch x height x width x 3, any sizes) and normalises them itself; or `rows`
+    The file takes `pictures` (uint8, batch x height x width x 3, any sizes) and normalises them itself; or `rows`
     (batch x columns, float32, or float64 where a column needs more digits) and standardises them itself. Decoding and
     resizing stay outside. The file's metadata describes them, and lists the classes and the options chosen here. The
     outputs are `log_probs`, `label`, `soi` and, if the model has intervals, `interval`.
@@ -76,7 +80,7 @@ def export_onnx(
     posterior_options = model.posterior_options(alpha=alpha, decide=decide, cost=cost, project=project)
     _check_size(model, size)
     path = expanded(path)
-    _check_place(path, force)
+    _check_path(path, force)
     for module in ("onnx", "onnxscript", "onnxruntime"):  # fail before minutes are spent
         require(module, extra="export", purpose="An ONNX file")
     cpu = torch.device("cpu")
@@ -108,7 +112,7 @@ def _check_size(model: Model, size: tuple[int, int] | None) -> None:
         )
 
 
-def _check_place(path: Path, force: bool) -> None:
+def _check_path(path: Path, force: bool) -> None:
     """Fails early on what would otherwise fail at the end."""
     if path.is_dir():
         raise InputError(f"The ONNX file must be a file to write, got the folder {path}.")
@@ -141,21 +145,14 @@ _OUTPUTS = {
 def metadata(
     model: Model, posterior_options: PosteriorOptions, outputs: tuple[str, ...], *, size: tuple[int, int] | None = None
 ) -> dict[str, str]:
-    """Returns the file's `metadata_props`.
-
-    Args:
-        model: The exported model.
-        posterior_options: How its posteriors are read.
-        outputs: The names of the file's outputs.
-        size: Height and width of the images, if the file takes only one size.
-    """
+    """Returns the file's `metadata_props`."""
     about = model.description
     calibration = about.calibration
     entries = {
         "classes": about.classes,
         "preprocessing": _of_images(about.resize, about.bits, size)
         if about.resize is not None
-        else _of_rows(_encoder(model)),
+        else _of_rows(about.table),
         "outputs": {name: _OUTPUTS[name] for name in outputs},
         "method": {"name": about.method, "variant": about.variant, "settings": about.method_settings},
         "network": about.network.backbone,
@@ -174,16 +171,11 @@ def metadata(
     return {name: json.dumps(value) for name, value in entries.items()}
 
 
-def _encoder(model: Model) -> TableEncoder:
-    assert model.description.table is not None
-    return model.description.table
-
-
 def _of_images(resize: Resize, bits: int | None, size: tuple[int, int] | None) -> dict[str, object]:
     only = {} if size is None else {"size": {"height": size[0], "width": size[1]}}
     scaled = "the whole range" if bits is None else f"0 to {2**bits - 1}"
     return {
-        "input": "images: uint8, batch x height x width x 3, the colours red, green, blue",
+        "input": "pictures: uint8, batch x height x width x 3, the colours red, green, blue",
         "decode": f"first frame or page, turned upright by its EXIF orientation, 8 bits per channel (16-bit images: "
         f"{scaled} is scaled), transparent pixels on white, no colour management",
         "resize": {**asdict(resize), "filter": "Pillow's BILINEAR, which widens its support when it shrinks"},
@@ -207,7 +199,8 @@ def _in_words_onnx_metadata(resize: Resize) -> str:
     )
 
 
-def _of_rows(encoder: TableEncoder) -> dict[str, object]:
+def _of_rows(encoder: TableEncoder | None) -> dict[str, object]:
+    assert encoder is not None  # a model without a resize is of a table
     dtype = str(row_dtype(encoder)).removeprefix("torch.")
     return {
         "input": f"rows: {dtype}, batch x columns; numbers as they are, a category as the position of its name in "
@@ -216,3 +209,109 @@ def _of_rows(encoder: TableEncoder) -> dict[str, object]:
         "categories": encoder.categories,
         "inside_the_file": "standard scores of numbers, a column for each category, flags for missing values",
     }
+
+
+TOLERANCE = 1e-4
+"""Absolute and relative tolerance of log-probabilities."""
+_WITHIN = 0.95
+"""Share of a batch's log-probabilities that must be within the tolerance: a method that subtracts nearly equal levels
+magnifies the rounding of its network, which differs between runtimes."""
+_WORST = 1e-3
+"""The largest allowed error of any probability."""
+BATCHES = (1, 5, 10)
+"""Batch sizes of the random samples; images have another size in each batch."""
+_SIZES = ((128, 160), (192, 144), (160, 160))
+"""Height and width of the images before the model's resizing."""
+_NEAR_TIES = 1
+"""Samples whose label or interval may differ: rounding decides near ties, and runtimes round differently."""
+
+
+def open_session(content: bytes) -> Any:
+    """Opens the file in onnxruntime, on the CPU."""
+    onnxruntime = require("onnxruntime", extra="export", purpose="Checking an ONNX file")
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3  # errors only
+    try:
+        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime has its own exception types
+        raise ExportError(f"The file was not kept: onnxruntime cannot open it: {first_line(error)}") from error
+
+
+def check_same_answers(
+    session: Any, model: Model, posterior_options: PosteriorOptions, *, size: tuple[int, int] | None = None
+) -> None:
+    """Compares file and model on random images or rows."""
+    wrong = {"label": 0, "interval": 0}
+    for inputs, expected in _questions(model, posterior_options, size):
+        answers = _run(session, inputs)
+        _check_posteriors(answers["log_probs"], expected.log_probs.numpy())
+        own = side_order_index(torch.from_numpy(answers["log_probs"]), torch.from_numpy(answers["label"]))
+        if not np.allclose(answers["soi"], own):
+            raise ExportError("The file was not kept: its `soi` does not match its own `log_probs` and `label`.")
+        wrong["label"] += int((answers["label"] != expected.labels.numpy()).sum())
+        if expected.intervals is not None:
+            wrong["interval"] += int((answers["interval"] != expected.intervals.numpy()).any(axis=-1).sum())
+    for name, count in wrong.items():
+        if count > _NEAR_TIES:
+            raise ExportError(
+                f"The file was not kept: its `{name}` differs from the model's in {count} of {sum(BATCHES)} samples."
+            )
+
+
+def _check_posteriors(found: npt.NDArray[np.float32], expected: npt.NDArray[np.float32]) -> None:
+    within = np.isclose(found, expected, rtol=TOLERANCE, atol=TOLERANCE).mean()
+    off = np.abs(np.exp(found) - np.exp(expected)).max()
+    if not (within >= _WITHIN and off <= _WORST):  # written so that NaN fails
+        raise ExportError(
+            f"The file was not kept: {1 - within:.0%} of its log_probs differ from the model's by more than "
+            f"{TOLERANCE:g}, probabilities by up to {off:.3g}."
+        )
+
+
+def _run(session: Any, inputs: npt.NDArray[np.generic]) -> dict[str, npt.NDArray[Any]]:
+    names = [output.name for output in session.get_outputs()]
+    try:
+        answers = session.run(names, {session.get_inputs()[0].name: inputs})
+    except Exception as error:
+        shape = " x ".join(map(str, inputs.shape))
+        raise ExportError(
+            f"The file was not kept: onnxruntime cannot run it on {inputs.dtype} {shape}: {first_line(error)}"
+        ) from error
+    return dict(zip(names, answers, strict=True))
+
+
+def _questions(
+    model: Model, posterior_options: PosteriorOptions, fixed: tuple[int, int] | None
+) -> Iterator[tuple[npt.NDArray[np.generic], Prediction]]:
+    """Yields inputs as the file takes them, with the model's predictions."""
+    rng = np.random.default_rng(0)
+    resize, encoder = model.description.resize, model.description.table
+    for count, size in zip(BATCHES, _SIZES, strict=True):
+        if encoder is not None:
+            values = torch.from_numpy(_random_rows(rng, encoder, count)).to(row_dtype(encoder)).numpy()
+            rows = FeatureRows(
+                columns=encoder.columns, values=values.astype(np.float64), categories=dict(encoder.categories)
+            )
+            inputs, answers = values, model.row_answers(rows)
+        else:
+            assert resize is not None
+            inputs = _random_images(rng, count, *(fixed or resize.size_of(*size)))
+            answers = model.answers(list(inputs))
+        yield inputs, model.prediction(*answers, tuple(range(count)), posterior_options)
+
+
+def _random_images(rng: np.random.Generator, count: int, height: int, width: int) -> npt.NDArray[np.uint8]:
+    """Noise around a different colour in each image, so that the labels vary."""
+    colours = rng.uniform(0, 255, (count, 1, 1, 3))
+    noise = rng.normal(0, 40, (count, height, width, 3))
+    return (colours + noise).clip(0, 255).astype(np.uint8)
+
+
+def _random_rows(rng: np.random.Generator, encoder: TableEncoder, count: int) -> npt.NDArray[np.float64]:
+    """Rows distributed like the training part, with a tenth of the values missing."""
+    values = rng.normal(encoder.means, encoder.stds, (count, len(encoder.columns)))
+    for column, name in enumerate(encoder.columns):
+        if name in encoder.categories:
+            values[:, column] = rng.integers(0, max(1, len(encoder.categories[name])), count)
+    values[rng.random(values.shape) < 0.1] = np.nan
+    return values

@@ -1,20 +1,24 @@
-"""Translates a served network into the bytes of an ONNX file."""
+"""A model as one module, from raw inputs to the outputs of `predict`, and its translation to an ONNX file."""
 
 import logging
 import math
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from onepeak._core.imports import require
 from onepeak.errors import OnepeakError
+from onepeak.metrics.functional.side_order_index import side_order_index
+from onepeak.networks.inputs import normalise
 from onepeak.posterior.isotonic import NO_PROBABILITY, add_in_log, scan
-from onepeak.serving.onnx.network import ImageInput, ServedNetwork
+from onepeak.serving.model import Model
+from onepeak.serving.posterior_options import PosteriorOptions
+from onepeak.training.table import TableEncoder
 
 OPSET = 18
 
@@ -23,16 +27,82 @@ class ExportError(OnepeakError):
     """A model could not be exported, or the file disagrees with the model."""
 
 
-def onnx_bytes(served: ServedNetwork, properties: dict[str, str]) -> bytes:
-    """Translates a network for batches and images of any size, or for the fixed size of `served`.
+MOST_DEVIATIONS = 1000
+"""How many deviations a column's mean may lie from 0: beyond that, float32 leaves a z-score fewer than 4 digits."""
+
+
+@final
+class ServedNetwork(nn.Module):
+    """Input layer, network, posterior, calibration and decision in one module, ready for `torch.export`.
 
     Args:
-        served: The complete network, on the CPU.
-        properties: The file's metadata.
-
-    Raises:
-        ExportError: A part of the network has no ONNX translation.
+        model: A trained model.
+        posterior_options: How to read its posteriors.
+        size: Height and width of the images; any size if left out.
     """
+
+    def __init__(
+        self, model: Model, posterior_options: PosteriorOptions, *, size: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__()
+        self.table, self.size = model.description.table, size
+        self.row_input = None if self.table is None else self.table.layer
+        self.network = model.network
+        self.posterior_options = posterior_options
+        self.calibration = model.description.calibration
+
+    @property
+    def input_name(self) -> str:
+        """The name of the input."""
+        return "pictures" if self.table is None else "rows"
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The leading axes of the input that may have any length."""
+        return ("batch", "height", "width") if self.table is None and self.size is None else ("batch",)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of the outputs of `forward`."""
+        has_intervals = self.posterior_options.used_alpha(self.calibration) is not None
+        return ("log_probs", "label", "soi", *(("interval",) if has_intervals else ()))
+
+    def example(self) -> Tensor:
+        """Returns an input: only its shape matters, and lengths 0 and 1 or equal ones would be taken as fixed."""
+        if self.table is None:
+            return torch.zeros(2, *(self.size or (224, 256)), 3, dtype=torch.uint8)
+        return torch.zeros(3, len(self.table.columns), dtype=row_dtype(self.table))
+
+    def forward(self, inputs: Tensor) -> tuple[Tensor, ...]:
+        """Returns posteriors, labels, side order index and, if the model has them, intervals; as in `Prediction`.
+
+        Args:
+            inputs: Pixels, uint8 batch x height x width x 3; or rows as `TableEncoder.encode` takes them.
+        """
+        features = normalise(inputs.permute(0, 3, 1, 2)) if self.row_input is None else self.row_input(inputs)
+        outputs, method = self.network(features), self.network.method
+        read = self.posterior_options.read(
+            method.log_probs(outputs).float(), method.predict(outputs).long(), self.calibration
+        )
+        answers = (read.log_probs, read.labels, side_order_index(read.log_probs, read.labels))
+        return answers if read.intervals is None else (*answers, read.intervals)
+
+
+def row_dtype(encoder: TableEncoder) -> torch.dtype:
+    """Returns the type of a row's values: float32, as in most tools, or float64 if a column needs more digits.
+
+    Example:
+        >>> seconds = TableEncoder(columns=("time",), categories={}, means=(1.7e9,), stds=(3600.0,), missing=())
+        >>> row_dtype(seconds)
+        torch.float64
+    """
+    pairs = zip(encoder.columns, encoder.means, encoder.stds, strict=True)
+    numbers = [(mean, std) for name, mean, std in pairs if name not in encoder.categories]
+    return torch.float64 if any(abs(mean) > MOST_DEVIATIONS * std for mean, std in numbers) else torch.float32
+
+
+def onnx_bytes(served: ServedNetwork, properties: dict[str, str]) -> bytes:
+    """Translates a network for batches and images of any size, or for the fixed size of `served`."""
     onnx = require("onnx", extra="export", purpose="An ONNX file")
     require("onnxscript", extra="export", purpose="An ONNX file")
     try:
@@ -48,16 +118,16 @@ def onnx_bytes(served: ServedNetwork, properties: dict[str, str]) -> bytes:
 def _translated(served: ServedNetwork) -> Any:
     """Decomposes first: `torch.onnx.export` alone writes some operators with too few digits."""
     passes = require("onnx_ir.passes.common", extra="export", purpose="An ONNX file")
-    axes = dict(enumerate(served.inputs.axes))
+    axes = dict(enumerate(served.axes))
     any_size = (dict.fromkeys(axes, torch.export.Dim.DYNAMIC),)
-    program = torch.export.export(served.eval(), (_example(served),), dynamic_shapes=any_size, strict=False)
+    program = torch.export.export(served.eval(), (served.example(),), dynamic_shapes=any_size, strict=False)
     translated = torch.onnx.export(
         program.run_decompositions(exact_operators()),
         (),
         dynamo=True,
-        input_names=[served.inputs.name],
+        input_names=[served.input_name],
         output_names=list(served.outputs),
-        dynamic_shapes={served.inputs.name: axes},
+        dynamic_shapes={served.input_name: axes},
         opset_version=OPSET,
         verbose=False,
     )
@@ -65,13 +135,6 @@ def _translated(served: ServedNetwork) -> Any:
     passes.ClearMetadataAndDocStringPass()(translated.model)  # they hold source paths of this machine
     translated.model.producer_name = "onepeak"
     return translated.model_proto
-
-
-def _example(served: ServedNetwork) -> Tensor:
-    """Only its shape matters. Lengths 0 and 1 would be taken as fixed, and equal lengths as the same axis."""
-    if isinstance(served.inputs, ImageInput):
-        return torch.zeros(2, *(served.inputs.size or (224, 256)), 3, dtype=torch.uint8)
-    return torch.zeros(3, served.inputs.num_columns, dtype=served.inputs.dtype)
 
 
 @contextmanager
@@ -184,14 +247,6 @@ def searchsorted(
     sorter: Tensor | None = None,
 ) -> Tensor:
     """Returns where values would be inserted in sorted rows, by counting the smaller entries in O(row x values).
-
-    Args:
-        rows: Ascending along their last axis.
-        values: Values to locate in the row at the same position.
-        out_int32: Whether to return int32.
-        right: Whether to insert after equal entries.
-        side: "left" or "right", instead of `right`.
-        sorter: Not supported.
 
     Example:
         >>> searchsorted(torch.tensor([1.0, 2.0, 2.0]), torch.tensor([2.0, 0.0]), right=True)

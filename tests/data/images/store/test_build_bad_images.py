@@ -3,12 +3,19 @@
 import errno
 import os
 import pickle
+from pathlib import Path
 
 import pytest
 
 from data.images.store.looked_at import folders, stored
 from onepeak.data.images.store.build import build_store
-from onepeak.data.images.store.failures import UnreadableImagesError, UnreadableImagesWarning
+from onepeak.data.images.store.failures import (
+    BadImage,
+    UnreadableImagesError,
+    UnreadableImagesWarning,
+    described,
+    write_failed,
+)
 
 
 def spoil(items):
@@ -34,12 +41,11 @@ REASONS = {
 }
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_all_bad_files_are_listed_in_one_error(images, tmp_path, workers):
+def test_all_bad_files_are_listed_in_one_error(images, tmp_path):
     items, _ = images(*[(9, 9)] * 8)
     spoil(items)
     with pytest.raises(UnreadableImagesError, match="6 of 8 images cannot be read:") as caught:
-        build_store(items, cache_dir=tmp_path / "cache", workers=workers)
+        build_store(items, cache_dir=tmp_path / "cache", workers=2)
     for path, reason in REASONS.items():
         assert caught.match(f"\n  {path}: {reason}")
     assert caught.match(r"Repair or remove them, or leave them out with skip_bad=True\.")
@@ -115,3 +121,24 @@ def test_a_data_set_of_bad_files_only_is_an_error_even_when_they_may_be_left_out
     with pytest.raises(UnreadableImagesError, match="1 of 1 images cannot be read"):
         build_store(items, cache_dir=tmp_path / "cache", workers=1, skip_bad=True)
     assert folders(tmp_path / "cache") == []
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+def test_no_room_is_said_with_the_place_and_the_fix(number):
+    message = str(write_failed(OSError(number, os.strerror(number)), Path("/cache")))
+    assert message.startswith(f"No room for the image store in /cache ({os.strerror(number)})")
+    assert "give another `cache_dir`" in message
+
+
+def test_any_other_failure_keeps_its_own_words():
+    message = str(write_failed(OSError(errno.EROFS, "Read-only file system"), Path("/cache")))
+    assert message == (
+        "The image store could not be written in /cache: [Errno 30] Read-only file system. Give another `cache_dir`."
+    )
+
+
+def test_every_bad_image_is_listed_however_many_there_are():
+    bad = [BadImage(number, f"{number}.png", "empty") for number in range(1000)]
+    lines = described(bad, 2000).splitlines()
+    assert lines[0] == "1000 of 2000 images cannot be read:"
+    assert lines[1:] == [f"  {number}.png: empty" for number in range(1000)]

@@ -86,7 +86,7 @@ def many(tmp_path):
     root.mkdir()
     rng = np.random.default_rng(0)
     for number in range(60):
-        Image.fromarray(rng.integers(0, 256, (150, 200, 3), np.uint8)).save(root / f"{number:02}.png")
+        Image.fromarray(rng.integers(0, 256, (100, 150, 3), np.uint8)).save(root / f"{number:02}.png")
     return ImageFiles(root=root, paths=tuple(sorted(path.name for path in root.iterdir())))
 
 
@@ -98,15 +98,15 @@ def build(items, cache, workers=1):
     """
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_build_killed_at_any_moment_leaves_a_whole_store_or_none(many, processes, tmp_path, workers):
+@pytest.mark.parametrize(("workers", "kills"), [(1, 8), (2, 4)])
+def test_a_build_killed_at_any_moment_leaves_a_whole_store_or_none(many, processes, tmp_path, workers, kills):
     cache = tmp_path / "cache"
     began = time.perf_counter()
     expected = build_store(many, cache_dir=tmp_path / "expected", workers=workers)
     longest = 1.5 * (time.perf_counter() - began)
     rng = random.Random(workers)
     caught_building = killed = 0
-    while killed < 12:
+    while killed < kills:
         for folder in cache.glob("images-*"):  # start again from nothing
             shutil.rmtree(folder)
         ((status, output),) = processes(build(many, cache, workers), kill_after=rng.uniform(0, longest))
@@ -120,7 +120,7 @@ def test_a_build_killed_at_any_moment_leaves_a_whole_store_or_none(many, process
             store = open_store(folder)
             store.verify()
             assert store.digests == expected.digests
-    assert caught_building >= 3, "the kills must hit builds at work"
+    assert caught_building >= kills // 4, "the kills must hit builds at work"
     for folder in cache.glob("images-*"):
         shutil.rmtree(folder)
     again = build_store(many, cache_dir=cache, workers=workers)
@@ -137,19 +137,19 @@ def test_a_killed_build_leaves_the_stores_that_were_there(many, processes, tmp_p
 
 
 def test_processes_that_build_at_once_share_one_store(many, processes, tmp_path):
-    answers = processes(*[build(many, tmp_path / "cache", workers) for workers in (1, 2, 1)])
-    assert [status for status, _ in answers] == [0, 0, 0], answers
+    answers = processes(*[build(many, tmp_path / "cache", workers) for workers in (1, 2)])
+    assert [status for status, _ in answers] == [0, 0], answers
     (folder,) = (tmp_path / "cache").glob("images-*")
     open_store(folder).verify()
     assert not list((tmp_path / "cache").glob(".building-*"))
 
 
 def test_processes_that_build_different_stores_at_once_do_not_disturb_each_other(many, processes, tmp_path):
-    parts = [many.take(range(start, start + 30)) for start in (0, 10, 20, 30)]
+    parts = [many.take(range(start, start + 30)) for start in (0, 10)]
     answers = processes(*[build(part, tmp_path / "cache") for part in parts])
-    assert [status for status, _ in answers] == [0] * 4, answers
+    assert [status for status, _ in answers] == [0] * 2, answers
     folders = list((tmp_path / "cache").glob("images-*"))
-    assert len(folders) == 4
+    assert len(folders) == 2
     for folder in folders:
         open_store(folder).verify()
 
@@ -164,11 +164,10 @@ def test_leftovers_of_a_living_builder_are_not_touched(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="rights of POSIX")
-@pytest.mark.parametrize("items", [1, 2])
-def test_only_the_owner_can_read_a_store(images, tmp_path, items):
-    files, _ = images(*[(4, 5)] * items)
+def test_only_the_owner_can_read_a_store(images, tmp_path):
+    files, _ = images((4, 5), (4, 5))
     cache = tmp_path / "new" / "cache"
-    folder = build_store(files, cache_dir=cache, workers=items).folder
+    folder = build_store(files, cache_dir=cache, workers=2).folder
     assert [path.stat().st_mode & 0o777 for path in (cache, folder)] == [0o700, 0o700]
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
 

@@ -1,5 +1,7 @@
 import subprocess
 import sys
+import zlib
+from hashlib import blake2b
 
 import pytest
 
@@ -7,7 +9,7 @@ from onepeak.data.images.resize import Resize
 from onepeak.data.images.store import pool
 from onepeak.data.images.store.failures import StoreError
 from onepeak.data.images.store.pool import Task, run_tasks
-from onepeak.data.images.store.worker import ImageFile
+from onepeak.data.images.store.worker import DecodedImage, ImageFile, write_part
 
 
 def sources(items):
@@ -26,10 +28,13 @@ def test_a_worker_waits_for_pillow_alone():
 def test_answers_come_in_the_order_of_the_tasks(images, tmp_path, workers):
     items, pixels = images(*[(2 + number, 3) for number in range(20)])
     tasks = [Task(tmp_path / f"part-{n}", [source], Resize()) for n, source in enumerate(sources(items))]
+    larger = Resize(short_side=6, only_enlarge=True, scale=0.5)
+    tasks.append(Task(tmp_path / "larger", sources(items)[:2], larger))
     finished = list(run_tasks(tasks, workers=workers, log=tmp_path / "log"))
     assert [task for task, _ in finished] == tasks
-    assert [answers[0].height for _, answers in finished] == list(range(2, 22))
-    assert b"".join(task.part.read_bytes() for task in tasks) == b"".join(values.tobytes() for values in pixels)
+    assert [answers[0].height for _, answers in finished[:-1]] == list(range(2, 22))
+    assert [(answer.height, answer.width) for answer in finished[-1][1]] == [(3, 5), (3, 3)]
+    assert b"".join(task.part.read_bytes() for task in tasks[:-1]) == b"".join(values.tobytes() for values in pixels)
 
 
 def test_few_tasks_are_taken_ahead_of_their_results(images, tmp_path):
@@ -62,10 +67,38 @@ main()
         list(run_tasks(tasks, workers=2, log=tmp_path / "log"))
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_every_worker_resizes_alike(images, tmp_path, workers):
-    items, _ = images((40, 60), (30, 30))
-    resize = Resize(short_side=50, only_enlarge=True, scale=0.5)
-    tasks = [Task(tmp_path / f"part-{number}", [source], resize) for number, source in enumerate(sources(items))]
-    found = [answers[0] for _, answers in run_tasks(tasks, workers=workers, log=tmp_path / "log")]
-    assert [(answer.height, answer.width) for answer in found] == [(25, 38), (25, 25)]
+def test_no_worker_outlives_a_build_that_stops_early(images, tmp_path, monkeypatch):
+    items, _ = images((3, 3))
+    team, popen = [], subprocess.Popen
+    monkeypatch.setattr(
+        pool.subprocess, "Popen", lambda *args, **kwargs: team.append(popen(*args, **kwargs)) or team[-1]
+    )
+    tasks = (Task(tmp_path / f"part-{number}", sources(items), Resize()) for number in range(50))
+    running = run_tasks(tasks, workers=2, log=tmp_path / "log")
+    next(running)
+    assert [worker.poll() for worker in team] == [None, None]
+    running.close()
+    assert None not in [worker.returncode for worker in team]
+
+
+def decoded(part, sources, resize=Resize()):  # noqa: B008 (a frozen record)
+    with part.open("wb") as file:
+        return list(write_part(file, sources, resize))
+
+
+def test_only_good_images_are_in_the_part(images, tmp_path):
+    items, pixels = images((4, 6), (5, 5), (2, 2))
+    (items.root / "1.png").write_bytes(b"no image")
+    answers = decoded(tmp_path / "part", sources(items))
+    assert [answer.outcome for answer in answers] == ["kept", "bad", "kept"]
+    assert (tmp_path / "part").read_bytes() == pixels[0].tobytes() + pixels[2].tobytes()
+    digest = blake2b((items.root / "0.png").read_bytes(), digest_size=16).hexdigest()
+    assert answers[0] == DecodedImage("kept", "", 4, 6, digest, zlib.crc32(pixels[0].tobytes()))
+
+
+def test_a_file_that_changed_is_not_read(images, tmp_path):
+    items, _ = images((4, 6))
+    (source,) = sources(items)
+    for other in (source._replace(num_bytes=1), source._replace(changed_ns=1)):
+        assert decoded(tmp_path / "part", [other]) == [DecodedImage("changed")]
+        assert (tmp_path / "part").read_bytes() == b""

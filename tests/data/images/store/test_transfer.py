@@ -11,7 +11,7 @@ from onepeak.data.manifest import ImageArrays
 @pytest.fixture
 def store(images, tmp_path):
     items, _ = images((5, 7), (4, 4), (9, 2))
-    return build_store(items, cache_dir=tmp_path / "here", progress=False)
+    return build_store(items, cache_dir=tmp_path / "here", workers=1, progress=False)
 
 
 def never():

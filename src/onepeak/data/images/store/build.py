@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from onepeak._core.values import check_integer
-from onepeak.data.images.pillow import Image
+from onepeak.data.images.decode import Image
 from onepeak.data.images.resize import Resize
 from onepeak.data.images.store.failures import (
     BadImage,
@@ -52,23 +52,17 @@ def progress_of(progress: Progress, *, title: str, total: int) -> Iterator[Calla
     if callable(progress):
         report = progress
         yield lambda done: report(done, total)
-    elif progress or (progress is None and sys.stderr.isatty()):
-        with _bar(title, total) as advance:
-            yield advance
-    else:
+        return
+    if not (progress or (progress is None and sys.stderr.isatty())):
         yield lambda _: None
-
-
-@contextmanager
-def _bar(title: str, total: int) -> Iterator[Callable[[int], None]]:
+        return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
-    with Progress(
-        *columns, console=console, transient=console.is_terminal
-    ) as bar:  # in a log file the finished bar remains
+    with Bar(*columns, console=console, transient=console.is_terminal) as bar:  # it remains in a log file
         task = bar.add_task(title, total=total)
         yield lambda done: bar.update(task, completed=done)
 
@@ -97,8 +91,7 @@ def build_store(
         cache_dir: Folder for stores, by default `default_cache_dir()`.
         workers: Number of decoding processes, by default one per core that this process may use.
         skip_bad: Whether to leave out images that cannot be read, with a warning that lists them.
-        progress: True for a progress bar, False for none, None for a bar only on a terminal, or a function that is
-            called with (done, total).
+        progress: See `Progress`.
 
     Raises:
         UnreadableImagesError: Some images cannot be read; the message lists all of them. The others are stored
@@ -131,7 +124,7 @@ def build_store(
             write = lambda folder: write_arrays(folder, items, resize, progress)  # noqa: E731
         case other:
             raise InputError(f"`items` must be ImageFiles or ImageArrays, got {type(other).__name__}.")
-    store = found_or_written(cache_dir, key, write, root=root)
+    store = opened_or_written(cache_dir, key, write, root=root)
     if store.bad:
         if not skip_bad:
             raise UnreadableImagesError(store.bad, store.num_items)
@@ -139,7 +132,7 @@ def build_store(
     return store
 
 
-def found_or_written(
+def opened_or_written(
     cache_dir: Path, key: str, write: Callable[[Path], StoreIndex], *, root: Path | None = None
 ) -> ImageStore:
     """Opens the store with a key; if there is none, one process writes it, and it appears in one step.
@@ -155,33 +148,29 @@ def found_or_written(
         cache_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"`cache_dir` must be a folder that can be written to, got {cache_dir}: {error}.") from None
-    return _found(cache_dir, key, root) or _built(cache_dir, key, write, root)
+    return _opened(cache_dir, key, root) or _built(cache_dir, key, write, root)
 
 
-def _found(cache_dir: Path, key: str, root: Path | None) -> ImageStore | None:
+def _opened(cache_dir: Path, key: str, root: Path | None) -> ImageStore | None:
+    """Returns the store; None if there is none, or if a file can be read now that a disk or network did not deliver."""
     try:
         store = open_store(store_folder(cache_dir, key))
     except StoreError:
         return None
-    return None if root is not None and _gives_more(store, root) else store
-
-
-def _gives_more(store: ImageStore, root: Path) -> bool:
-    """Whether a file can be read now that a disk or network failed to deliver when the store was built."""
     for image in store.bad:
-        if image.reason.startswith(THIS_TIME):
+        if root is not None and image.reason.startswith(THIS_TIME):
             with suppress(OSError):
                 (root / image.path).read_bytes()
-                return True
-    return False
+                return None
+    return store
 
 
 def _built(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex], root: Path | None) -> ImageStore:
-    place, folder = store_folder(cache_dir, key), building_folder(cache_dir, key)
+    finished, folder = store_folder(cache_dir, key), building_folder(cache_dir, key)
     try:
         remove_leftovers(cache_dir)
         with only_builder(cache_dir, key):
-            if store := _found(cache_dir, key, root):  # another process built it while this one waited
+            if store := _opened(cache_dir, key, root):  # another process built it while this one waited
                 return store
             if folder.exists():  # an earlier build that was killed
                 shutil.rmtree(folder)
@@ -194,16 +183,16 @@ def _built(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex], root:
                 for file in folder.iterdir():
                     file.chmod(0o600)
                 _sync_folder(folder)
-                if place.exists():  # outdated, or damaged from outside; others may have read it until now
-                    shutil.rmtree(place)
-                folder.rename(place)
+                if finished.exists():  # outdated, or damaged from outside; others may have read it until now
+                    shutil.rmtree(finished)
+                folder.rename(finished)
             except BaseException:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
             _sync_folder(cache_dir)
     except OSError as error:
         raise write_failed(error, cache_dir) from error
-    return open_store(place)
+    return open_store(finished)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -223,9 +212,8 @@ def num_cores() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-_PART = (
-    32  # largest number of images per task: small tasks balance the workers; larger ones would not reduce the overhead
-)
+_PART = 32
+"""The largest number of images per task: small tasks balance the workers; larger ones would not reduce the overhead."""
 
 
 def write_files(
@@ -268,12 +256,11 @@ def _index(paths: tuple[str, ...], answers: list[DecodedImage]) -> StoreIndex:
             "nothing writes to them."
         )
     kept = [item for item, answer in enumerate(answers) if answer.outcome == "kept"]
+    digests = np.frombuffer(bytes.fromhex("".join(answers[item].digest for item in kept)), np.uint8)
     return StoreIndex(
         sizes=np.array([(answers[item].height, answers[item].width) for item in kept], np.int64).reshape(-1, 2),
         kept=np.array(kept, np.int64),
-        digests=np.frombuffer(bytes.fromhex("".join(answers[item].digest for item in kept)), np.uint8).reshape(
-            -1, DIGEST_BYTES
-        ),
+        digests=digests.reshape(-1, DIGEST_BYTES),
         checksums=np.array([answers[item].checksum for item in kept], np.uint32),
         num_items=len(paths),
         bad=tuple(
@@ -291,8 +278,7 @@ def write_arrays(folder: Path, items: ImageArrays, resize: Resize, progress: Pro
         (folder / PIXELS).open("wb") as pixels,
         progress_of(progress, title="Storing images", total=len(items)) as advance,
     ):
-        for item, given in enumerate(items.pixels):
-            image = np.ascontiguousarray(given)
+        for item, image in enumerate(map(np.ascontiguousarray, items.pixels)):
             stored = np.asarray(resize.apply(Image.fromarray(image)))
             pixels.write(stored.data)
             digests[item] = np.frombuffer(hashlib.blake2b(image.data, digest_size=DIGEST_BYTES).digest(), np.uint8)

@@ -26,6 +26,7 @@ from onepeak.data.images.store.key import FORMAT
 PIXELS = "pixels.bin"
 _ARRAYS = "index.npz"
 _HEADER = "store.json"
+_COLUMNS = ("sizes", "kept", "digests", "checksums")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -52,7 +53,7 @@ class StoreIndex:
 def write_index(folder: Path, index: StoreIndex) -> None:
     """Writes the table of contents and waits until it is on disk."""
     with (folder / _ARRAYS).open("wb") as file:
-        np.savez(file, sizes=index.sizes, kept=index.kept, digests=index.digests, checksums=index.checksums)
+        np.savez(file, **{name: getattr(index, name) for name in _COLUMNS})
         os.fsync(file.fileno())
     header = {
         "format": FORMAT,
@@ -74,20 +75,15 @@ def read_index(folder: Path) -> StoreIndex:
         if header["format"] != FORMAT:
             raise StoreError(f"{folder} has format {header['format']}, this version reads {FORMAT}; build it again.")
         with np.load(folder / _ARRAYS, allow_pickle=False) as arrays:
-            index = StoreIndex(
-                sizes=arrays["sizes"],
-                kept=arrays["kept"],
-                digests=arrays["digests"],
-                checksums=arrays["checksums"],
-                num_items=header["num_items"],
-                bad=tuple(BadImage(*fields) for fields in header["bad"]),
-            )
-        found = (folder / PIXELS).stat().st_size
+            columns = {name: arrays[name] for name in _COLUMNS}
+        bad = tuple(BadImage(*fields) for fields in header["bad"])
+        index = StoreIndex(**columns, num_items=header["num_items"], bad=bad)
+        num_bytes = (folder / PIXELS).stat().st_size
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise StoreError(f"{folder} is not a complete image store ({error}); delete it and build it again.") from None
-    if not found == index.lengths.sum() == header["num_bytes"]:
+    if not num_bytes == index.lengths.sum() == header["num_bytes"]:
         raise StoreError(
-            f"{folder} is damaged: {found} bytes of pixels where {header['num_bytes']} were written; "
+            f"{folder} is damaged: {num_bytes} bytes of pixels where {header['num_bytes']} were written; "
             "delete it and build it again."
         )
     return index
@@ -190,9 +186,6 @@ class ImageStore:
         """Returns the store with its pixels resident on a device; check with `fits` first.
 
         All callers share one copy as long as it is in use.
-
-        Raises:
-            StoreError: The pixels do not fit into half of the free memory.
         """
         device = _numbered(device)
         if device == self.device:
@@ -218,11 +211,7 @@ class ImageStore:
         return ImageStore(self.folder, self.index, pixels)
 
     def verify(self) -> None:
-        """Reads every image and compares it with its checksum, to detect damage from outside.
-
-        Raises:
-            StoreError: An image differs from what was written.
-        """
+        """Reads every image and compares it with its checksum, to detect damage from outside."""
         pixels = self.pixels.cpu().numpy()
         wrong = [
             position
@@ -237,13 +226,8 @@ class ImageStore:
 
 
 def open_store(folder: Path) -> ImageStore:
-    """Opens a finished store: reads its table of contents and maps its pixels, without reading them.
-
-    Raises:
-        StoreError: The folder is not a complete store.
-    """
-    index = read_index(folder)
-    return ImageStore(folder, index, _mapped(folder / PIXELS))
+    """Opens a finished store: reads its table of contents and maps its pixels, without reading them."""
+    return ImageStore(folder, read_index(folder), _mapped(folder / PIXELS))
 
 
 def _reopened(folder: Path, device: torch.device) -> ImageStore:

@@ -4,8 +4,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,7 +71,6 @@ def _recipe(resize: Resize, *others: int) -> bytes:
 
 
 _BUILDING = ".building-"
-_LOCK = ".lock-"
 
 
 def default_cache_dir() -> Path:
@@ -99,17 +97,15 @@ def building_folder(cache_dir: Path, key: str) -> Path:
     return cache_dir / f"{_BUILDING}{key}"
 
 
-@contextmanager
-def only_builder(cache_dir: Path, key: str) -> Iterator[None]:
+def only_builder(cache_dir: Path, key: str, *, wait: bool = True) -> AbstractContextManager[bool]:
     """Waits until no other process builds this store, and makes others wait in turn."""
-    with locked(cache_dir / f"{_LOCK}{key}"):
-        yield
+    return locked(cache_dir / f".lock-{key}", wait=wait)
 
 
 def remove_leftovers(cache_dir: Path) -> None:
     """Deletes the remains of killed builds: unfinished folders whose lock no process holds."""
     for folder in cache_dir.glob(f"{_BUILDING}*"):
-        with locked(cache_dir / f"{_LOCK}{folder.name.removeprefix(_BUILDING)}", wait=False) as abandoned:
+        with only_builder(cache_dir, folder.name.removeprefix(_BUILDING), wait=False) as abandoned:
             if abandoned:
                 # An orphaned worker may still write its last file; the next build deletes it.
                 shutil.rmtree(folder, ignore_errors=True)

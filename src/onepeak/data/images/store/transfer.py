@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from onepeak.data.images.store.build import found_or_written
+from onepeak.data.images.store.build import opened_or_written
 from onepeak.data.images.store.failures import StoreError
 from onepeak.data.images.store.images import PIXELS, ImageStore, StoreIndex, open_store, write_index
 from onepeak.data.images.store.key import store_folder
@@ -15,25 +15,15 @@ _PIECE = 64 * 2**20
 
 
 def pieces_of(store: ImageStore, *, size: int = _PIECE) -> Iterator[bytes]:
-    """Yields all pixels of a store in pieces.
-
-    Args:
-        store: The store; the mapped pixels suffice, even if its folder is gone.
-        size: Size of a piece in bytes.
-    """
+    """Yields all pixels of a store in pieces of `size` bytes, from the mapped pixels: its folder may be gone."""
     for piece in store.pixels.split(size):
         yield piece.cpu().numpy().tobytes()
 
 
 def store_of_pieces(index: StoreIndex, pieces: Iterable[bytes], *, cache_dir: Path) -> ImageStore:
-    """Rebuilds a store from its pieces; consumes them only if the store is not in the cache already.
+    """Rebuilds a store from the pieces of `pieces_of`; consumes them only if the store is not in the cache already.
 
     Several processes may call this at once: one writes, the others wait and open the same store.
-
-    Args:
-        index: The table of contents.
-        pieces: The pieces from `pieces_of`.
-        cache_dir: Folder for stores.
 
     Raises:
         StoreError: An image was damaged in the transfer.
@@ -48,7 +38,7 @@ def store_of_pieces(index: StoreIndex, pieces: Iterable[bytes], *, cache_dir: Pa
         open_store(folder).verify()
         return index
 
-    return found_or_written(cache_dir, _sent_key(index), write)
+    return opened_or_written(cache_dir, _sent_key(index), write)
 
 
 def folder_of_sent(index: StoreIndex, cache_dir: Path) -> Path:
@@ -72,6 +62,6 @@ def _sent_key(index: StoreIndex) -> str:
 def content_key(index: StoreIndex) -> str:
     """Returns a hash of what a store holds, including its pixels, independent of its folder and sources."""
     content = hashlib.blake2b(digest_size=16)
-    for array in (index.sizes, index.kept, index.digests, index.checksums):
+    for array in (index.sizes, index.kept, index.digests, index.checksums):  # never reorder: the key would change
         content.update(f"{array.dtype.str}{array.shape}".encode() + array.tobytes())
     return content.hexdigest()
