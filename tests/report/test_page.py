@@ -6,9 +6,10 @@ from html import unescape
 import pytest
 
 from onepeak.experiment.results import read_results
+from onepeak.experiment.run_files import read_config
 from onepeak.report.figures.canvas import interactive, printed
 from onepeak.report.method_tables import WideTable
-from onepeak.report.page import BlockText, Provenance, page_html, subtitle
+from onepeak.report.page import BlockText, Provenance, page_html, read_provenance, subtitle
 from onepeak.report.run_data import gather
 from onepeak.report.sections import Card, Chart, Section
 from onepeak.report.source import Source

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # torch comes when the command runs
 
 def methods(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Method to show with its settings: elb, mv+elb, smooth-elb.")
+        str | None, typer.Argument(metavar="NAME", help="Method to show with its settings: elb, mv+elb, smooth-elb.")
     ] = None,
     family: Annotated[
         str | None,

@@ -81,7 +81,9 @@ Pooling = Annotated[str | None, typer.Option("--pooling", help="Pooling: wildcat
 Protocol = Annotated[
     str,
     typer.Option(
-        "--protocol", callback=at_home, help="Split protocol: auto, paper, code, kfold, holdout, a file or a folder."
+        "--protocol",
+        callback=at_home,
+        help="Split protocol: auto, paper, code, authors, kfold, holdout, a file or a folder.",
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Random seed.")]

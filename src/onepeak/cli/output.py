@@ -38,7 +38,7 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, title: 
 
 
 def print_results(results: "Frame", *, against: str | None = None) -> None:
-    """Prints error and order of every method: drawn on a terminal, elsewhere tab-separated, with the data set."""
+    """Prints error and consistency of every method: drawn on a terminal, elsewhere with tabs."""
     from rich.console import Console
 
     from onepeak.report.tables import terminal_table, terminal_tables

@@ -1,6 +1,5 @@
 """Runs a whole comparison: finds the unfinished runs and has them trained."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,23 +45,17 @@ def compare(
         report(event)
 
     runs = grid(prepared_experiment.experiment.methods, prepared_experiment.splits)
-    if todo := _told_if_finished(runs, folder, tell):
+    todo = []
+    for run in runs:
+        if (result := read_result(run.folder(folder))) is None:
+            todo.append(run)
+        else:
+            (run.folder(folder) / CHECKPOINT).unlink(missing_ok=True)  # left by a run that was killed at its very end
+            tell(Finished(run=run, result=result))
+    if todo:
         executor.run(todo, prepared_experiment, folder, report=tell)
     in_order = [ends[run.name] for run in runs]
     return Outcome(
         finished=tuple(event.run for event in in_order if isinstance(event, Finished)),
         failed=tuple(event for event in in_order if isinstance(event, Failed)),
     )
-
-
-def _told_if_finished(runs: Sequence[Run], folder: Path, tell: Report) -> list[Run]:
-    """Returns the runs still to do; the others are reported as finished."""
-    todo = []
-    for run in runs:
-        result = read_result(run.folder(folder))
-        if result is None:
-            todo.append(run)
-        else:
-            (run.folder(folder) / CHECKPOINT).unlink(missing_ok=True)  # left by a run that was killed at its very end
-            tell(Finished(run=run, result=result))
-    return todo

@@ -78,6 +78,9 @@ class MethodEntry:
 def entries_from_text(text: str, known: Iterable[MethodEntry] = ()) -> tuple[MethodEntry, ...]:
     """Reads `--methods`: comma-separated names, each with an optional variant and settings after colons.
 
+    "paper" stands for the seven methods of the paper, "all" for the catalog. `known` entries can be named by their
+    labels, also as a base for other settings.
+
     Example:
         >>> [entry.label for entry in entries_from_text("ce,ld:as_published,elb:t=2")]
         ['ce', 'ld-as_published', 'elb-t-2']

@@ -93,10 +93,7 @@ def open_experiment(experiment: Experiment, *, cache: Path | None = None, quiet:
 def check_with(manifest: Manifest, experiment: Experiment, *, only: tuple[int, int] | None = None) -> Recipe:
     """Returns the recipe for the data; refuses what cannot be built, split or trained before any image is read.
 
-    Args:
-        manifest: The data.
-        experiment: The plan.
-        only: The one split and fold to train; by default all.
+    `only` is the one split and fold to train; by default all are.
     """
     found = set(manifest.labels.tolist())
     if len(found) == 1:

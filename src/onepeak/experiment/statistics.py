@@ -6,7 +6,7 @@ for degenerate input; none of them warns.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -83,9 +83,6 @@ def wilcoxon(differences: Differences) -> WilcoxonResult:
     Zero differences are left out (and counted). Exact up to 50 differences, with or without ties; beyond that the
     normal approximation, corrected for ties.
 
-    Args:
-        differences: One per pair of runs.
-
     Returns:
         The result, with a p-value of 1 if all differences are zero, and NaN if there is no pair. Five pairs cannot
         reach .05: the smallest p-value of n pairs is 2 / 2^n.
@@ -137,9 +134,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def cohen_dz(differences: Differences) -> float:
     """Cohen's d for pairs: the mean difference divided by the standard deviation of the differences.
 
-    Args:
-        differences: One per pair of runs.
-
     Returns:
         NaN for fewer than two pairs; 0 if all differences are zero; plus or minus infinity if all are equal and not
         zero.
@@ -161,9 +155,6 @@ def rank_biserial(differences: Differences) -> float:
     """The matched-pairs rank-biserial correlation: the share of positive ranks minus the share of negative ranks.
 
     Range -1 (every difference is negative) to 1 (every difference is positive). Ranks are those of Wilcoxon's test.
-
-    Args:
-        differences: One per pair of runs.
 
     Returns:
         NaN if there is no pair; 0 if all differences are zero.
@@ -330,15 +321,9 @@ class Pairs:
 
 
 def paired(results: Frame, column: str, first: str, second: str) -> Pairs:
-    """Returns the differences between two methods' runs on one data set.
+    """Returns the differences between two methods' runs on one data set, given the labels of both.
 
     A split and fold that one of the two has not run, or whose value is not defined, is left out.
-
-    Args:
-        results: Runs on one data set, from `read_results`.
-        column: The metric column, such as `test_mae`.
-        first: The label of one method.
-        second: The label of the other.
 
     Example:
         >>> import pandas as pd
@@ -357,26 +342,21 @@ def pairs_there_are(results: Frame, column: str, first: str, second: str) -> Pai
     """The same; empty if a method has no run."""
     one, other = _by_split(results, column, first), _by_split(results, column, second)
     shared = sorted(one.keys() & other.keys())
-    ratios = [one[key].test_train_ratio for key in shared]
+    ratios = [one[key][1] for key in shared]
     return Pairs(
-        differences=np.array([one[key].value - other[key].value for key in shared], dtype=np.float64),
+        differences=np.array([one[key][0] - other[key][0] for key in shared], dtype=np.float64),
         test_train_ratio=float(np.mean(ratios)) if ratios else np.nan,
     )
 
 
-class _Figure(NamedTuple):
-    value: float
-    test_train_ratio: float
-
-
-def _by_split(results: Frame, column: str, label: str) -> dict[tuple[int, int], _Figure]:
-    """The defined values of one method, by split and fold."""
+def _by_split(results: Frame, column: str, label: str) -> dict[tuple[int, int], tuple[float, float]]:
+    """The defined values of one method with the ratio of test to training samples, by split and fold."""
     own = (results["label"] == label).to_numpy()
     names = ("split", "fold", column, "num_test", "num_train")
     columns = [results[name].to_numpy()[own].tolist() for name in names]
-    found: dict[tuple[int, int], _Figure] = {}
+    found: dict[tuple[int, int], tuple[float, float]] = {}
     for split, fold, value, num_test, num_train in zip(*columns, strict=True):
         if (split, fold) in found:
             raise InputError(f"`results` must have one run of {label!r} on split {split}, fold {fold}, got more.")
-        found[split, fold] = _Figure(value=value, test_train_ratio=num_test / num_train)
-    return {key: figure for key, figure in found.items() if not np.isnan(figure.value)}
+        found[split, fold] = value, num_test / num_train
+    return {key: figure for key, figure in found.items() if not np.isnan(figure[0])}

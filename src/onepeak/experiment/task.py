@@ -28,7 +28,7 @@ def train_task(
     since: float = 0.0,
     alone: bool = True,
 ) -> Finished | Failed | Elsewhere:
-    """Trains or continues a run; does nothing if it is finished or another process holds it.
+    """Trains or continues a run and returns how it ended; does nothing if it is finished or another process holds it.
 
     An error is recorded in the run's folder and returned, not raised, so that the other runs continue.
 
@@ -40,9 +40,6 @@ def train_task(
         report: Called with `Started`, and with `EpochDone` after every epoch.
         since: When the comparison began; earlier failures are tried again, later ones are not.
         alone: Whether no other run is trained in this process at the same time; see `onepeak.training.pack`.
-
-    Returns:
-        How it ended.
     """
     place = run.folder(folder)
     with claim(place) as ours:
@@ -67,7 +64,10 @@ def failed_by(run: Run, error: Exception) -> Failed:
 
 
 def known_end(run: Run, place: Path, *, ours: bool, since: float) -> Finished | Failed | Elsewhere | None:
-    """Returns the event for a run that is not to be trained now; None for one that is."""
+    """Returns the event for a run that is not to be trained now; None for one that is.
+
+    `ours` says whether this process holds the run's claim: then no other process can finish or fail it.
+    """
     if (result := read_result(place)) is not None:
         return Finished(run=run, result=result)
     if not ours:

@@ -1,4 +1,4 @@
-"""Tables for readers: one row per method, one column per metric; in Markdown, and in LaTeX with booktabs."""
+"""Tables for readers: one row per method, one column per metric; in Markdown and in LaTeX (with booktabs)."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -28,6 +28,11 @@ class Cell:
     bold: bool = False
     mark: str = ""
     """A sign after the text that the caption explains."""
+
+
+def cells(*texts: object) -> tuple[Cell, ...]:
+    """A row of plain cells."""
+    return tuple(Cell(text=str(text)) for text in texts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +99,9 @@ def metric_table(block: Frame, metrics: Sequence[str], *, subtitle: str = "") ->
         "Mean ± standard deviation over runs"
         + ("; the best in bold" if any(row["best"] and row["n_pairs"] >= FEWEST for row in measured) else ""),
         _tested(block[block["metric"].isin(metrics)]) if len(rows) > 1 else "",
-        f"both over the runs that all methods share: {_counted(partly)}" if partly else "",
+        "both over the runs that all methods share: " + ", ".join(f"{name} {n}" for name, n in partly.items())
+        if partly
+        else "",
         f"one constant class: MAE {constants.iloc[0]:.3f}" if len(constants) else "",
         f"random guessing: {', '.join(levels)}" if levels else "",
         "mae_median: the MAE of the median" if "mae_median" in metrics else "",
@@ -111,10 +118,10 @@ def metric_table(block: Frame, metrics: Sequence[str], *, subtitle: str = "") ->
 def paper_table(block: Frame) -> WideTable:
     """The paper's figures, ours, and the difference."""
     metrics = list(dict.fromkeys(block["metric"]))
-    by_place = {(row["method"], row["metric"]): row for row in block.to_dict("records")}
+    by_name = {(row["method"], row["metric"]): row for row in block.to_dict("records")}
     rows = []
     for method in dict.fromkeys(block["method"]):
-        own = [by_place[method, metric] for metric in metrics]
+        own = [by_name[method, metric] for metric in metrics]
         mark = "" if own[0]["paper_same"] else "†"
         beside = [cell for row in own for cell in _beside(row)]
         rows.append((Cell(text=str(method), mark=mark), *beside))
@@ -189,10 +196,6 @@ def _spread(metric: str, mean: float, std: float) -> str:
     digits = _decimals(metric)
     text = f"{mean:.{digits}f}".replace("-", MINUS)
     return text if math.isnan(std) else f"{text} ± {std:.{digits}f}"
-
-
-def _counted(numbers: dict[str, int]) -> str:
-    return ", ".join(f"{metric} {number}" for metric, number in numbers.items())
 
 
 def _decimals(metric: str) -> int:

@@ -92,17 +92,13 @@ def gather(
     for run in runs.to_dict("records"):
         _read_history(run, partial)
         if classes:
-            prediction_summary = PredictionSummary(
+            fresh = PredictionSummary(
                 num_classes=len(classes), examples_per_run=per_run[run["label"]], most_examples=num_examples
             )
-            _read_predictions(run, partial, prediction_summary, source)
+            _read_predictions(run, partial, fresh, source)
         on_run()
     chance = METRICS["soi_predicted"].chance
-    predictions = {
-        row: prediction_summary
-        for row, prediction_summary in partial.predictions.items()
-        if prediction_summary.num_predictions
-    }
+    predictions = {row: each for row, each in partial.predictions.items() if each.num_predictions}
     return RunData(
         title=title,
         runs=runs,
@@ -207,11 +203,7 @@ def choose_suspects(
         Rows and their suspects, the strongest first.
     """
     ranked = sorted(
-        (
-            (place, row, suspect)
-            for row, prediction_summary in predictions.items()
-            for place, suspect in enumerate(prediction_summary.suspects)
-        ),
+        ((rank, row, suspect) for row, each in predictions.items() for rank, suspect in enumerate(each.suspects)),
         key=lambda each: (each[0] > 0, -each[2].strength),
     )
     chosen: dict[int, tuple[str, Suspect]] = {}
@@ -229,13 +221,12 @@ def choose_cases(predictions: Mapping[str, PredictionSummary], runs: Frame, sour
 def _case(
     row: str, suspect: Suspect, predictions: Mapping[str, PredictionSummary], runs: Frame, source: Source
 ) -> Case:
-    same = runs[
-        (runs["split"] == suspect.split) & (runs["fold"] == suspect.fold) & runs["label"].isin(list(predictions))
-    ]
-    rows_by_label = {
-        label: _prediction(folder, suspect.item) for label, folder in zip(same["label"], same["folder"], strict=True)
+    same = runs[(runs["split"] == suspect.split) & (runs["fold"] == suspect.fold)]
+    found = {
+        label: each
+        for label, folder in zip(same["label"], same["folder"], strict=True)
+        if label in predictions and (each := _prediction(folder, suspect.item)) is not None
     }
-    found = {label: each for label, each in rows_by_label.items() if each is not None}
     accused = found[row]
     first, second = _two_highest(accused["log_probs"])
     label, path = int(accused["label"]), accused["path"]

@@ -21,16 +21,11 @@ from onepeak.report.figures.confusion import (
 from onepeak.report.figures.curves import Curve, interactive_curves, printed_curves, smoothing_window
 from onepeak.report.figures.overlay import interactive_overlay, most_common_label, printed_overlay
 from onepeak.report.figures.paradoxes import Case, interactive_case, printed_cases
-from onepeak.report.figures.reliability import (
-    STATEMENTS,
-    interactive_reliability,
-    left_out,
-    printed_reliability,
-)
+from onepeak.report.figures.reliability import STATEMENTS, interactive_reliability, left_out, printed_reliability
 from onepeak.report.figures.tradeoff import interactive_tradeoff, order_limits, pareto_front, printed_tradeoff
 from onepeak.report.figures.truth import interactive_truth, printed_truth
 from onepeak.report.figures.violations import interactive_violations, mean_count, printed_violations
-from onepeak.report.method_tables import Cell, WideTable
+from onepeak.report.method_tables import WideTable, cells
 from onepeak.report.prediction_summary import FIGURES
 from onepeak.report.run_data import CURVES, RunData
 from onepeak.report.sentences import display_name, enumerated, never_predicted_sentence, percent
@@ -176,8 +171,8 @@ def _course(metric: str, curves: Mapping[str, Curve], data: RunData) -> Chart:
 
 
 def _overlay(data: RunData) -> Section:
-    posteriors = {row: prediction_summary.posteriors for row, prediction_summary in data.predictions.items()}
-    counts = {row: prediction_summary.confusion.sum(axis=0) for row, prediction_summary in data.predictions.items()}
+    posteriors = {row: each.posteriors for row, each in data.predictions.items()}
+    counts = {row: each.confusion.sum(axis=0) for row, each in data.predictions.items()}
     label = most_common_label(posteriors, counts)
     highest = max(float(found.max()) for each in posteriors.values() for found in each.values())
     return Section(
@@ -199,9 +194,7 @@ def _overlay(data: RunData) -> Section:
 
 
 def _paradoxes(data: RunData) -> Section:
-    shares = ", ".join(
-        f"{row} {percent(prediction_summary.paradoxical)}" for row, prediction_summary in data.predictions.items()
-    )
+    shares = ", ".join(f"{row} {percent(each.paradoxical)}" for row, each in data.predictions.items())
     source = data.source
     images = [None if case.place is None else source.image(case.place) for case in data.cases]
     rows = [{} if case.place is None else source.features(case.place, most=_MOST_FEATURES) for case in data.cases]
@@ -240,7 +233,7 @@ def _card(case: Case, data: RunData, image: str | None, features: Mapping[str, s
 
 
 def _violations(data: RunData) -> Section:
-    violations = {row: prediction_summary.violations for row, prediction_summary in data.predictions.items()}
+    violations = {row: each.violations for row, each in data.predictions.items()}
     means = ", ".join(f"{row} {mean_count(each):.2f}" for row, each in violations.items())
     return Section(
         name="violations",
@@ -253,7 +246,7 @@ def _violations(data: RunData) -> Section:
 
 
 def _class_errors(data: RunData) -> Section:
-    confusions = {row: prediction_summary.confusion for row, prediction_summary in data.predictions.items()}
+    confusions = {row: each.confusion for row, each in data.predictions.items()}
     return Section(
         name="class-errors",
         title="Error of each class",
@@ -264,10 +257,7 @@ def _class_errors(data: RunData) -> Section:
 
 
 def _confusion(data: RunData) -> Section:
-    classes, confusions = (
-        data.classes,
-        {row: prediction_summary.confusion for row, prediction_summary in data.predictions.items()},
-    )
+    classes, confusions = data.classes, {row: each.confusion for row, each in data.predictions.items()}
     highest = max(float(np.nanmax(shares_by_class(each))) for each in confusions.values())
     return Section(
         name="confusion",
@@ -296,12 +286,7 @@ def _truth(data: RunData) -> Section:
         f"{percent(best.accuracy)} on these samples (the Bayes error)."
     )
     rows = tuple(
-        (
-            Cell(text=row),
-            Cell(text=str(len(each.variation))),
-            Cell(text=f"{each.variation.mean():.4f}"),
-            Cell(text=f"{each.divergence.mean():.4f}"),
-        )
+        cells(row, len(each.variation), f"{each.variation.mean():.4f}", f"{each.divergence.mean():.4f}")
         for row, each in data.distances.items()
     )
     return Section(
@@ -330,11 +315,11 @@ def reliability_section(data: RunData) -> Section:
     trained = {row: each.trained.reliability for row, each in calibration.items() if each.trained.reliability}
     calibrated = {row: each.calibrated.reliability for row, each in calibration.items() if each.calibrated.reliability}
     rows = tuple(
-        (
-            Cell(text=row),
-            Cell(text=str(len(each.temperatures))),
-            Cell(text=f"{sum(each.temperatures) / len(each.temperatures):.2f}"),
-            *(Cell(text=f"{side.mean(name):.4f}") for name in FIGURES for side in (each.trained, each.calibrated)),
+        cells(
+            row,
+            len(each.temperatures),
+            f"{sum(each.temperatures) / len(each.temperatures):.2f}",
+            *(f"{side.mean(name):.4f}" for name in FIGURES for side in (each.trained, each.calibrated)),
         )
         for row, each in calibration.items()
     )

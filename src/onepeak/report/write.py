@@ -67,39 +67,30 @@ def write_report(
     if out is None and len(folders) > 1:
         raise InputError(f"`out` must be given for a report of {len(folders)} folders.", argument="out")
     results = read_results(*folders)
-    place = Path(folders[0] if out is None else out)
+    folder = Path(folders[0] if out is None else out)
     whole = summary(results, against=against)
     for title, runs in blocks(results):
         check_rows(dict.fromkeys(runs["label"]), against=against, alone=alone, of=f" of {title}")
-    paths = write_summary(results, whole, place)
+    paths = write_summary(results, whole, folder)
     for module in ("matplotlib", "plotly", "jinja2"):  # before figures are drawn for a page that cannot be
         require(module, extra="report", purpose="The report's page")
     done = iter(range(1, len(results) + 1))
-    found = list(_gathered(results, whole, lambda: on_run(next(done), len(results))))
+    found = list(_read_blocks(results, whole, lambda: on_run(next(done), len(results))))
     figures: list[Path] = []
-    texts = [_block_text(block, place, single=len(found) == 1, alone=alone, figures=figures) for block in found]
+    texts = [_block_text(*block, folder, single=len(found) == 1, alone=alone, figures=figures) for block in found]
     diagrams = [path.name for path in paths.diagrams if path.suffix == ".png"]
     html = page_html(texts, metrics=whole["metric"], diagrams=diagrams)
-    write_text_in_one_step(place / PAGE, html)
+    write_text_in_one_step(folder / PAGE, html)
     return Report(
-        page=place / PAGE,
+        page=folder / PAGE,
         tables=(paths.csv, paths.markdown, paths.latex),
         figures=(*paths.diagrams, *figures),
         findings={text.title: text.findings for text in texts},
     )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Block:
-    """One data set of one folder."""
-
-    data: RunData
-    folder: Path
-    id: str
-    """For addresses and files."""
-
-
-def _gathered(results: Frame, whole: Frame, on_run: Callable[[], None]) -> Iterator[_Block]:
+def _read_blocks(results: Frame, whole: Frame, on_run: Callable[[], None]) -> Iterator[tuple[str, Path, RunData]]:
+    """Every data set of every folder, with a name for addresses and files, and its folder."""
     parts = list(blocks(results))
     taken: set[str] = set()
     for title, runs in parts:
@@ -114,9 +105,9 @@ def _gathered(results: Frame, whole: Frame, on_run: Callable[[], None]) -> Itera
             most_numbers=MOST_NUMBERS // len(parts),
             on_run=on_run,
         )
-        own = _id_of(title, taken)
-        taken.add(own)
-        yield _Block(data=data, folder=folder, id=own)
+        name = _id_of(title, taken)
+        taken.add(name)
+        yield name, folder, data
 
 
 def _id_of(title: str, taken: set[str]) -> str:
@@ -126,32 +117,33 @@ def _id_of(title: str, taken: set[str]) -> str:
     return next(name for name in names if name not in taken)
 
 
-def _block_text(block: _Block, place: Path, *, single: bool, alone: str | None, figures: list[Path]) -> BlockText:
+def _block_text(
+    name: str, folder: Path, data: RunData, out: Path, *, single: bool, alone: str | None, figures: list[Path]
+) -> BlockText:
     """One data set as the page holds it; its figures for print are written on the way."""
-    data = block.data
     texts = []
     for section in sections(data):
-        stem = section.name if single else f"{block.id}-{section.name}"
-        png, pdf = save(section.printed, place / FIGURES / stem)
+        stem = section.name if single else f"{name}-{section.name}"
+        png, pdf = save(section.printed, out / FIGURES / stem)
         figures += [png, pdf]
         texts.append((section, f"{FIGURES}/{png.name}"))
     tables = wide_tables(data.summary)
     return BlockText(
-        id=block.id,
+        id=name,
         title=data.title,
         subtitle=subtitle(data),
         findings=findings(
             data.runs,
             data.summary,
             alone=alone,
-            paradoxical={row: prediction_summary.paradoxical for row, prediction_summary in data.predictions.items()},
+            paradoxical={row: each.paradoxical for row, each in data.predictions.items()},
             variation={row: float(each.variation.mean()) for row, each in data.distances.items()},
         ),
         tables=tuple(table for table in tables if PAPER not in table.title),
         paper=tuple(table for table in tables if PAPER in table.title),
         looks=data.looks,
-        failed=failed_runs(block.folder),
+        failed=failed_runs(folder),
         notes=data.notes,
         sections=tuple(texts),
-        provenance=read_provenance(block.folder, read_config(block.folder), data.runs),
+        provenance=read_provenance(folder, read_config(folder), data.runs),
     )

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from onepeak._core.tensors import Intervals, Labels, LogProbs
 from onepeak._core.wording import counted
-from onepeak.errors import InputError, in_documentation
+from onepeak.errors import InputError, Note, in_documentation
 from onepeak.metrics.catalog import collection
 from onepeak.posterior import covers, fit_temperature, sizes, temper
 from onepeak.posterior.calibrate import best_without_bound
@@ -100,7 +100,7 @@ def calibration_of(valid: Predictions) -> Calibration:
     )
 
 
-def few_samples_note(num_samples: int, num_groups: int | None = None) -> str | None:
+def few_samples_note(num_samples: int, num_groups: int | None = None) -> Note | None:
     """Returns a note on intervals that were set on few validation samples; None if there are enough.
 
     Samples of one group may all be covered or missed together, so groups are counted where there are fewer of them.
@@ -114,13 +114,14 @@ def few_samples_note(num_samples: int, num_groups: int | None = None) -> str | N
         return None
     had = counted(num_samples, "validation sample")
     if num_samples < samples_needed(ALPHA):
-        return f"no {100 * (1 - ALPHA):.0f} % intervals: {had}, and {samples_needed(ALPHA)} are needed"
+        text = f"no {100 * (1 - ALPHA):.0f} % intervals: {had}, and {samples_needed(ALPHA)} are needed"
+        return Note("no-intervals", text)
     of = f" of {counted(count, 'group')}" if count < num_samples else ""
-    note = f"{100 * (1 - ALPHA):.0f} % intervals were set on {had}{of}: "
+    text = f"{100 * (1 - ALPHA):.0f} % intervals were set on {had}{of}: "
     if count < samples_needed(ALPHA):
-        return f"{note}too few groups to say what they cover"
+        return Note("few-samples", f"{text}too few groups to say what they cover")
     low, high = (round(100 * share) for share in coverage_range(count, ALPHA))
-    return f"{note}real coverage is likely between {low} and {high} %"
+    return Note("few-samples", f"{text}real coverage is likely between {low} and {high} %")
 
 
 def calibrated_figures(calibration: Calibration, test: Predictions) -> dict[str, float]:
@@ -210,7 +211,7 @@ def frequency_gap(
 
 def frequency_note(
     label: str, probability: float, share: float, *, part: str, weighted: bool, one_peaked: float, reason: str
-) -> str:
+) -> Note:
     """Returns a note on a gap, with the likely reason.
 
     Example:
@@ -221,13 +222,11 @@ def frequency_note(
     """
     found = f"the mean probability of {label!r} is {probability:.3f}, its share of {part} {share:.3f}: "
     if weighted:
-        return (
-            f"{found}after class weights or balanced sampling, posteriors speak of classes that are equally frequent "
-            "(or as frequent as the weights make them), and decisions by cost will over-call rare ones"
+        reason = (
+            "after class weights or balanced sampling, posteriors speak of classes that are equally frequent (or as "
+            "frequent as the weights make them), and decisions by cost will over-call rare ones"
         )
-    if one_peaked < _ONE_PEAKED:
-        return found + reason
-    return (
-        f"{found}{reason}, or one-peaked posteriors may not fit: see {in_documentation('choose')}, section "
-        '"When one peak is wrong"'
-    )
+    elif one_peaked >= _ONE_PEAKED:
+        reason += f", or one-peaked posteriors may not fit: see {in_documentation('choose')}, section "
+        reason += '"When one peak is wrong"'
+    return Note("off-by-class", found + reason)

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from onepeak._core.wording import counted, listed
-from onepeak.errors import in_documentation
+from onepeak.errors import Note, in_documentation
 from onepeak.metrics.functional import side_order_chance
 from onepeak.networks.own_backbone import is_own
 from onepeak.training.calibration import few_samples_note, frequency_note
@@ -17,61 +17,63 @@ _MANY_CLASSES = 20
 """With so many neighbours stand in for each other, and that some are never the answer is nothing to act on."""
 
 
-def training_warnings(result: dict[str, Any], num_classes: int, values: list[float]) -> list[str]:
+def training_warnings(result: dict[str, Any], num_classes: int, values: list[float]) -> list[Note]:
     """Why the figures may say little of the method, and intervals of the model little of new samples."""
-    found, chance = [], side_order_chance(num_classes, decision=result["decision"])
+    recipe, sizes, select = result["recipe"], result["sizes"], result["selected_by"]
+    chance = side_order_chance(num_classes, decision=result["decision"])
     order, best_epoch = result["metrics"]["test"]["soi_predicted"], result["best_epoch"]
-    if hardly_trained(best_epoch, result["recipe"]["epochs"], result["selected_by"], order=order, chance=chance):
-        found.append(
-            f"epoch {best_epoch + 1} of {result['epochs']} was kept, by the validation {result['selected_by']}: the "
-            "network is hardly trained. Another --select (rps, last), another --lr or a stronger network may help"
+    notes = []
+    if hardly_trained(best_epoch, recipe["epochs"], select, order=order, chance=chance):
+        text = (
+            f"epoch {best_epoch + 1} of {result['epochs']} was kept, by the validation {select}: the network is hardly "
+            "trained. Another --select (rps, last), another --lr or a stronger network may help"
         )
+        notes.append(Note("hardly-trained", text))
     elif order <= chance < 1:  # with two classes every posterior has one peak
-        found.append(
+        text = (
             f"the SOI is no better than that of random posteriors ({chance:.1%}): the training was too short, or the "
             f"method does not make posteriors consistent. Methods that do: {in_documentation('choose')}"
         )
+        notes.append(Note("no-order", text))
     error, constant = result["metrics"]["valid"]["mae"], result["constant"]
     if no_better_than_constant(error, constant["valid_mae"]):
-        found.append(
+        text = (
             f"the validation MAE, {error:.3f}, is no better than always predicting {constant['label']!r} "
             f"({constant['valid_mae']:.3f}). More samples, more epochs (--epochs), smaller batches (--batch-size), "
             "another --lr or a stronger network may help"
         )
-    if len(values) == result["recipe"]["epochs"] and ran_out(values):
-        found.append(
-            f"the validation {result['selected_by']} was still improving at the last epoch: train longer (--epochs)"
-        )
+        notes.append(Note("no-better-than-constant", text))
+    if len(values) == recipe["epochs"] and ran_out(values):
+        text = f"the validation {select} was still improving at the last epoch: train longer (--epochs)"
+        notes.append(Note("still-improving", text))
     if num_classes < _MANY_CLASSES and (silent := result["never_predicted"]):
         names = listed((f"{name} ({count})" for name, count in silent.items()), limit=5)
-        rare = min(silent.values()) * num_classes < result["sizes"]["valid"]
-        advice = ". Try --class-weight balanced"
-        found.append(
-            f"never predicted, though the validation part has samples of it: {names}"
-            + (advice if rare and result["class_weight"] is None else "")
-        )
+        rare = min(silent.values()) * num_classes < sizes["valid"]
+        advice = ". Try --class-weight balanced" if rare and result["class_weight"] is None else ""
+        text = f"never predicted, though the validation part has samples of it: {names}{advice}"
+        notes.append(Note("never-predicted", text))
     if gap := result["frequency_gap"]:
-        weighted = result["recipe"]["balanced"] or result["recipe"]["class_weight"] is not None
-        found.append(
+        notes.append(
             frequency_note(
                 **gap,
                 part="the validation part",
-                weighted=weighted,
+                weighted=recipe["balanced"] or recipe["class_weight"] is not None,
                 one_peaked=result["metrics"]["valid"]["unimodal"],
                 reason="the training may be too short",
             )
         )
-    if result["sizes"]["test"] < _FEW:
-        found.append(f"only {counted(result['sizes']['test'], 'test sample')}: the test figures are uncertain")
-    few = few_samples_note(result["sizes"]["valid"], (result["num_groups"] or result["sizes"])["valid"])
-    return found if few is None else [*found, few]
+    if sizes["test"] < _FEW:
+        text = f"only {counted(sizes['test'], 'test sample')}: the test figures are uncertain"
+        notes.append(Note("few-test-samples", text))
+    few = few_samples_note(sizes["valid"], (result["num_groups"] or sizes)["valid"])
+    return notes if few is None else [*notes, few]
 
 
 _LEARNS_ALONE = ("small", "mlp")
 """Backbones that are made to begin with nothing; what the user's own begin with is his to say."""
 
 
-def first_weights_notes(backbone: str, weights: Path | None) -> tuple[str, ...]:
+def first_weights_notes(backbone: str, weights: Path | None) -> tuple[Note, ...]:
     """A note where a large network has to learn to see from the data at hand alone.
 
     Example:
@@ -82,7 +84,8 @@ def first_weights_notes(backbone: str, weights: Path | None) -> tuple[str, ...]:
     """
     if weights is not None or backbone in _LEARNS_ALONE or is_own(backbone):
         return ()
-    return (
+    text = (
         f"{backbone} starts from random weights: give pretrained ones (--weights FILE), or expect much larger errors "
-        f"on photographs. How to get them: {in_documentation('images')}",
+        f"on photographs. How to get them: {in_documentation('images')}"
     )
+    return (Note("random-weights", text),)

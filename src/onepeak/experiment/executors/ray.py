@@ -125,18 +125,11 @@ class ClusterError(OnepeakError):
 
 
 def connect(address: str) -> ModuleType:
-    """Joins a cluster for the rest of this process; an earlier connection is kept.
+    """Joins a cluster for the rest of this process, unless it is in one, and returns the module `ray`.
 
     Args:
         address: "auto" for the cluster on this machine or in RAY_ADDRESS, host:port of its head node, ray://host:port
             of its client server, or "local" to start one on this machine.
-
-    Returns:
-        The module `ray`.
-
-    Raises:
-        InputError: The address is malformed.
-        ClusterError: No cluster responds, or it has another version.
     """
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
@@ -292,14 +285,8 @@ class Fleet:
                 known = known_end(run, place, ours=ours, since=self.since)
                 if known is None:
                     clear_unfinished(place)
-                    task = self.task.remote(
-                        run,
-                        self.shipment,
-                        self.pieces,
-                        self.mailbox,
-                        device=self.share.device,
-                        threads=self.share.threads,
-                    )
+                    where = {"device": self.share.device, "threads": self.share.threads}
+                    task = self.task.remote(run, self.shipment, self.pieces, self.mailbox, **where)
                     self.out[task] = Sent(run=run, claim=stack.pop_all())
                     continue
             if isinstance(known, Elsewhere):
@@ -568,17 +555,7 @@ def write_run_files(files: dict[str, bytes], folder: Path) -> None:
 
 
 class Mailbox:
-    """Keeps messages in the order of arrival.
-
-    Messages are bytes, so that the process that keeps them need not import their classes.
-
-    Example:
-        >>> mailbox = Mailbox()
-        >>> mailbox.post(b"first")
-        >>> mailbox.post(b"second")
-        >>> mailbox.take(), mailbox.take()
-        ([b'first', b'second'], [])
-    """
+    """Keeps messages in the order of arrival; they are bytes, so that its process need not import their classes."""
 
     def __init__(self) -> None:
         self._messages: list[bytes] = []

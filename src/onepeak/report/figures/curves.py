@@ -74,7 +74,7 @@ def at_every_epoch(epochs: npt.NDArray[np.int64], values: Values) -> Values:
 
 
 def curve(runs: Sequence[Values]) -> Curve:
-    """Puts the runs of a row together, as far as at least half of them go: a mean over fewer would jump."""
+    """Averages the runs of a row, up to the last epoch that half of them reach: a mean over few would jump."""
     longest = sorted(len(run) for run in runs)[len(runs) // 2]
     table = np.full((len(runs), longest), np.nan)
     for line, run in zip(table, runs, strict=True):

@@ -85,7 +85,7 @@ def _draw(axes: PrintedAxes, found: Mapping[str, Reliability], looks: Looks, sta
 
 def left_out(found: Mapping[str, Reliability], statement: Statement) -> str:
     """How much of all rows together is not shown, as bins that hold too little; empty where all is."""
-    bins = [each for one in found.values() for each in _bins(one, statement)]
+    bins = [each for one in found.values() for each in getattr(one, statement)]
     points = [each for one in found.values() for each in _visible_bins(one, statement)]
     if len(points) == len(bins):
         return ""
@@ -95,17 +95,9 @@ def left_out(found: Mapping[str, Reliability], statement: Statement) -> str:
     return f"Left out: {counted(len(bins) - len(points), 'bin')} of fewer than {FEWEST}, {gone:,} of {total:,} {unit}."
 
 
-def _bins(found: Reliability, statement: Statement) -> tuple[ReliabilityBin, ...]:
-    match statement:
-        case "confidence":
-            return found.confidence
-        case "cumulative":
-            return found.cumulative
-
-
 def _visible_bins(found: Reliability, statement: Statement) -> tuple[ReliabilityBin, ...]:
     """The bins of a statement that hold enough to be shown: a handful come true all or none, which says nothing."""
-    bins = _bins(found, statement)
+    bins: tuple[ReliabilityBin, ...] = getattr(found, statement)
     return tuple(each for each in bins if each.count >= FEWEST) or bins
 
 
