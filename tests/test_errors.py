@@ -80,19 +80,19 @@ def test_a_missing_extra_leads_to_how_to_install():
 
 
 def test_an_argument_is_named_as_the_surface_has_it_and_its_place_in_a_file_only_where_it_came_from_there():
-    def text(problem, typed=()):
-        return problem.worded({"lr": "--lr", "skip_bad": "--skip-bad"}, typed=typed)
+    def text(problem, used=()):
+        return problem.worded({"lr": "--lr", "skip_bad": "--skip-bad"}, used=used)
 
     error = InputError("`lr` must be above 0, got -1.", argument="lr", fix="Leave `lr` out, or give skip_bad=True.")
     assert str(error) == "`lr` must be above 0, got -1. Leave `lr` out, or give skip_bad=True."
     assert text(error) == "`--lr` must be above 0, got -1. Leave `--lr` out, or give --skip-bad."
     in_file = InputError("`lr` must be above 0.", argument="lr").at("recipe.lr", file="my.toml")
     assert text(in_file) == str(in_file) == "my.toml: recipe.lr: `lr` must be above 0."
-    assert text(in_file, typed={"lr"}) == "`--lr` must be above 0."
+    assert text(in_file, used={"lr"}) == "`--lr` must be above 0."
     of_method = in_file.at("methods.elb.recipe.lr")
-    assert text(of_method, typed={"lr"}) == str(of_method)
+    assert text(of_method, used={"lr"}) == str(of_method)
     both = together([in_file, of_method])
-    assert text(pickle.loads(pickle.dumps(both)), typed={"lr"}).splitlines() == [
+    assert text(pickle.loads(pickle.dumps(both)), used={"lr"}).splitlines() == [
         "`--lr` must be above 0.",
         str(of_method),
     ]

@@ -306,6 +306,7 @@ CHECKS = (
     Check(folder="fgnet-1000", title="1000 epochs, not 200 or 300", by_label=False),
     Check(folder="iciar-1000", title="ICIAR: 1000 epochs"),
     Check(folder="afad-lite-100", title="AFAD-Lite: 100 epochs"),
+    Check(folder="afad-lite-copies", title="AFAD-Lite: copies in one part"),
     Check(folder="fgnet-by-image", title="splits by image"),
     Check(folder="fgnet-stem", title="deep stem"),
     Check(

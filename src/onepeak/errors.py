@@ -100,20 +100,20 @@ class InputError(OnepeakError, ValueError):
         """The errors that this one is made of; see `together`."""
         super().__init__(self._text(MappingProxyType({}), ()), page=page)
 
-    def worded(self, flags: Mapping[str, str], *, typed: Collection[str] = ()) -> str:
+    def worded(self, flags: Mapping[str, str], *, used: Collection[str] = ()) -> str:
         """Returns the message for a surface where arguments are flags.
 
         Args:
             flags: The flag of each argument that has one.
-            typed: The arguments whose flags were used: their values did not come from a file.
+            used: The arguments whose flags were used: their values did not come from a file.
         """
         if self.problems:
-            return "\n".join(problem.worded(flags, typed=typed) for problem in self.problems)
-        return _with_page(self._text(flags, typed), self.page)
+            return "\n".join(problem.worded(flags, used=used) for problem in self.problems)
+        return _with_page(self._text(flags, used), self.page)
 
-    def _text(self, flags: Mapping[str, str], typed: Collection[str]) -> str:
+    def _text(self, flags: Mapping[str, str], used: Collection[str]) -> str:
         name, message = self.argument or "", self.message
-        by_flag = name in typed and self.key in (name, f"recipe.{name}", "recipe")
+        by_flag = name in used and self.key in (name, f"recipe.{name}", "recipe")
         if name in flags and (by_flag or not self.key):
             message = message.replace(f"`{name}`", f"`{flags[name]}`")
         position = () if by_flag else tuple(filter(None, (self.file, self.key)))

@@ -1,6 +1,7 @@
 """What code on the pages finds in its folder."""
 
 import runpy
+import shutil
 import sys
 
 import pytest
@@ -10,22 +11,20 @@ from docs.pages import ROOT
 from onepeak.methods.catalog import CONSTRAINTS, METHODS
 
 
-@pytest.fixture
-def made(monkeypatch):
-    """Makes the data that pages and examples are tried on, as a reader does: `made(folder)`."""
-
-    def make(folder):
-        with monkeypatch.context() as patched:
-            patched.setattr(sys, "argv", ["make_data.py", str(folder)])
-            runpy.run_path(str(ROOT / "examples" / "make_data.py"), run_name="__main__")
-
-    return make
+@pytest.fixture(scope="session")
+def drawn(tmp_path_factory):
+    """The data that pages and examples are tried on, made as a reader makes them."""
+    folder = tmp_path_factory.mktemp("drawn")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sys, "argv", ["make_data.py", str(folder)])
+        runpy.run_path(str(ROOT / "examples" / "make_data.py"), run_name="__main__")
+    return folder
 
 
 @pytest.fixture
-def material(tmp_path, monkeypatch, made):
-    """The current folder has these data."""
-    made(tmp_path)
+def material(drawn, tmp_path, monkeypatch):
+    """The current folder has a copy of these data."""
+    shutil.copytree(drawn, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -14,6 +14,8 @@ PUBLIC = (
     "docs/pictures",
     "](pictures/",
     '"pictures"',
+    "`pictures`",
+    "pictures: uint8",
     "pictures: ImageCard",
     "pictures=",
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from docs.conftest import _as_before, made, material  # noqa: F401 - fixtures
+from docs.conftest import _as_before, drawn, material  # noqa: F401 - fixtures
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ORDER = ["--order", "mild,moderate,severe"]
@@ -58,8 +58,10 @@ def test_own_images_trains_and_answers(run):
     assert Path("model/model.safetensors").exists()
 
 
-def test_groups_are_kept_apart_and_without_them_they_are_not(run, made):  # noqa: F811
-    made("elsewhere")
+def test_groups_are_kept_apart_and_without_them_they_are_not(run):
+    Path("elsewhere").mkdir()
+    for name in ("photos", "scans.csv"):
+        Path(name).rename(f"elsewhere/{name}")
     printed = run("csv_with_groups.py", "elsewhere/scans.csv", *ORDER)
     assert printed.count("leaks: 0") == 5
     assert int(re.search(r"(\d+) groups are in both training and test", printed)[1]) > 5

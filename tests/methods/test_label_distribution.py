@@ -6,7 +6,7 @@ from scipy.stats import norm
 from torch.nn import functional as F
 
 import reference.methods as reference
-from onepeak.methods.label_distribution import LabelDistribution
+from onepeak.methods.label_distribution import DistributionAndMean, LabelDistribution
 
 
 def test_a_loss_worked_by_hand():
@@ -75,3 +75,18 @@ def test_a_small_variance_becomes_cross_entropy():
     labels = torch.arange(40) % 12
     loss = LabelDistribution(num_classes=12, variance=1e-3).loss(scores, labels)
     torch.testing.assert_close(loss, F.cross_entropy(scores, labels))
+
+
+def test_a_loss_with_the_mean_worked_by_hand():
+    weights = [1.0, math.exp(-0.5)]
+    target = [weight / sum(weights) for weight in weights]
+    divergence = sum(q * math.log(q / 0.5) for q in target)
+    got = DistributionAndMean(num_classes=2, mean_weight=3.0).loss(torch.zeros(1, 2), torch.tensor([0]))
+    assert got.item() == pytest.approx(divergence + 3.0 * 0.5, rel=1e-6)
+
+
+def test_without_the_mean_it_is_label_distribution_learning():
+    scores, labels = torch.randn(6, 4, generator=torch.Generator().manual_seed(0)), torch.arange(6) % 4
+    ld = LabelDistribution(num_classes=4, variance=2.0)
+    alone = DistributionAndMean(num_classes=4, variance=2.0, mean_weight=0.0)
+    torch.testing.assert_close(alone.loss(scores, labels), ld.loss(scores, labels))

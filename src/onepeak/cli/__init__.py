@@ -35,8 +35,8 @@ def main() -> None:
         elif isinstance(error, InputError):
             from onepeak.cli.app import flags_of
 
-            flags, typed = flags_of(sys.argv[1:])
-            print(f"onepeak: {error.worded(flags, typed=typed)}", file=sys.stderr)  # noqa: T201
+            flags, used = flags_of(sys.argv[1:])
+            print(f"onepeak: {error.worded(flags, used=used)}", file=sys.stderr)  # noqa: T201
         elif isinstance(error, OnepeakError):
             print(f"onepeak: {error}", file=sys.stderr)  # noqa: T201
         else:

@@ -47,8 +47,8 @@ def flags_of(arguments: Sequence[str]) -> tuple[dict[str, str], set[str]]:
     """Returns the flags of the command that was called, by argument, and the arguments whose flags were used.
 
     Example:
-        >>> flags, typed = flags_of(["splits", "data.csv", "--skip-bad", "--seed=3"])
-        >>> flags["skip_bad"], sorted(typed)
+        >>> flags, used = flags_of(["splits", "data.csv", "--skip-bad", "--seed=3"])
+        >>> flags["skip_bad"], sorted(used)
         ('--skip-bad', ['seed', 'skip_bad'])
     """
     group = typer.main.get_group(app)

@@ -17,19 +17,17 @@ from onepeak.methods.coral import CORAL
 from onepeak.methods.corn import CORN
 from onepeak.methods.cross_entropy import CE
 from onepeak.methods.cumulative_link import CLM, CLM_CLOGLOG, CLM_PROBIT
-from onepeak.methods.dldl_v2 import DLDL_V2
 from onepeak.methods.ecoc import ECOC
 from onepeak.methods.expected_error import SE
 from onepeak.methods.gaussian import GAUSSIAN
 from onepeak.methods.kappa import WK
-from onepeak.methods.label_distribution import LD
+from onepeak.methods.label_distribution import DLDL_V2, LD
 from onepeak.methods.levels import FRANK_HALL, OR_CNN
 from onepeak.methods.mean_variance import MV
 from onepeak.methods.method import Method, Variant
 from onepeak.methods.neighbours import CO2, HO2
 from onepeak.methods.peak import PEAK
-from onepeak.methods.poisson import PO
-from onepeak.methods.poisson_rate import POISSON
+from onepeak.methods.poisson import PO, POISSON
 from onepeak.methods.quasi_unimodal import QUL
 from onepeak.methods.record import ConstraintRecord, MethodRecord
 from onepeak.methods.reencode import REN

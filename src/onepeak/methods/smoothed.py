@@ -92,7 +92,8 @@ class Smoothed(Wrapped):
 
     def base_outputs(self, outputs: Outputs) -> Outputs:
         """The averages of the outputs."""
-        return self.smooth(outputs)
+        averages: Outputs = self.smooth(outputs)
+        return averages
 
 
 def smooth_slopes(
