@@ -113,24 +113,24 @@ class InputError(OnepeakError, ValueError):
 
     def _text(self, flags: Mapping[str, str], used: Collection[str]) -> str:
         name, message = self.argument or "", self.message
-        by_flag = name in used and self.key in ("", name, f"recipe.{name}")
+        by_flag = name in used and self.key in (name, f"recipe.{name}", "recipe")
         if name in flags and (by_flag or not self.key):
             message = message.replace(f"`{name}`", f"`{flags[name]}`")
         position = () if by_flag else tuple(filter(None, (self.file, self.key)))
         fix = _NAMED.sub(lambda found: flags.get(found[0].removesuffix("=True"), found[0]), self.fix)
         return ": ".join([*position, message]) + (f" {fix}" if fix and not message.endswith("\n") else fix)
 
-    def at(self, key: str = "", *, file: str = "") -> "InputError":
-        """Returns the same error, said of a value at a key or of a file."""
+    def at(self, key: str = "", *, file: str = "", page: Page | None = None) -> "InputError":
+        """Returns the same error, said of a value at a key or of a file; `page` is for one that names none."""
         if self.problems:
-            return together([problem.at(key, file=file) for problem in self.problems])
+            return together([problem.at(key, file=file, page=page) for problem in self.problems])
         return InputError(
             self.message,
             argument=self.argument,
             fix=self.fix,
             key=key or self.key,
             file=file or self.file,
-            page=self.page,
+            page=self.page or page,
         )
 
 

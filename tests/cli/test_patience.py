@@ -59,7 +59,7 @@ def test_a_dry_run_says_at_most(run, table, tmp_path):
     ("more", "message"),
     [
         (("--patience", 0), "`--patience` must be an integer >= 1, got 0"),
-        (("--select", "last"), "`--patience` must be left out if `--select` is 'last'"),
+        (("--select", "last"), "`--patience` must be left out if `select` is 'last'"),
     ],
 )
 @pytest.mark.parametrize("command", ["train", "compare"])

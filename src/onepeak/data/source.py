@@ -121,7 +121,8 @@ class DataSource:
         try:
             return _own(read_folder(file, order=self.order))
         except InputError as error:
-            raise InputError(f"{error}{_known_set(file)}", page="images") from error
+            message = f"{error.message}{_known_set(file)}"
+            raise InputError(message, argument=error.argument, fix=error.fix, page="images") from error
 
     def _open_file(self, file: Path, *, like: FeatureRows | None, keep_classes: bool) -> Manifest:
         """Opens a list of images or a table of features."""
@@ -159,7 +160,7 @@ class DataSource:
             )
         except InputError as error:
             page: Page = "images" if is_list else "table"
-            raise InputError(f"{file}: {error}", page=None if error.page else page) from error
+            raise error.at(file=str(file), page=page) from error
         return replace(manifest, notes=(*notes, *manifest.notes))
 
     def _refuse(self, what: str, *, but: Collection[str]) -> None:
