@@ -17,7 +17,7 @@ WEIGHTS = (1.0, 2.0, 0.5, 3.0)
 RECIPE = Recipe(epochs=3, batch_size=16, lr=1e-2, warmup_epochs=1)
 
 EVERYTHING = replace(
-    RECIPE, epochs=15, optimizer="sgd", lr=0.05, schedule="step", step_every=5, ema=0.9, clip_norm=1.0, select="rps"
+    RECIPE, epochs=8, optimizer="sgd", lr=0.05, schedule="step", step_every=3, ema=0.9, clip_norm=1.0, select="rps"
 )
 """Momentum, a running average, steps of the learning rate: whatever a checkpoint could forget."""
 
