@@ -70,7 +70,11 @@ class SmoothScores(nn.Module):
 
 @final
 class Smoothed(Wrapped):
-    """A base method on outputs that are averaged over their neighbours, in training and prediction: `SmoothScores`.
+    r"""A base method on outputs that are averaged over their neighbours, in training and prediction.
+
+    .. math:: \ell = \ell_{base}(o, y), \qquad p = p_{base}(o)
+
+    where o are the network's outputs after `SmoothScores`.
 
     Args:
         base: A method with one output per class or per level. Posterior and prediction are those of the base.
