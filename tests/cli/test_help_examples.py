@@ -2,12 +2,13 @@
 
 import re
 import shlex
+import shutil
 import sys
 
 import pytest
 import typer
 
-from docs.conftest import _as_before, made  # noqa: F401 - fixtures
+from docs.conftest import _as_before, drawn  # noqa: F401 - fixtures
 from docs.test_blocks import tiny
 from onepeak.cli import main
 from onepeak.cli.app import app
@@ -42,10 +43,10 @@ def test_every_help_ends_with_an_example_whose_flags_exist():
 
 
 @pytest.mark.usefixtures("_as_before")
-def test_the_examples_work_one_after_another(made, tmp_path, monkeypatch, capsys):  # noqa: F811
+def test_the_examples_work_one_after_another(drawn, tmp_path, monkeypatch, capsys):  # noqa: F811
     """As somebody would paste them: a model, what it is worth, what it says, and the lists."""
     monkeypatch.chdir(tmp_path)
-    made("out/try")
+    shutil.copytree(drawn, "out/try")
     for command in RUN_HERE:
         words = shlex.split(example_of(command))
         words = words[: words.index(">")] if ">" in words else words

@@ -129,4 +129,4 @@ def test_a_mistyped_device_is_told_whether_or_not_the_model_can_be_tried(run, mo
     described.write_text(described.read_text().replace('"method": "elb"', f'"method": "{method}"'))
     status, output, errors = run(place, "--device", "cudaa")
     assert (status, output) == (2, "")
-    assert "Unknown `device` 'cudaa'. Did you mean 'cuda'?" in errors
+    assert "Unknown `--device` 'cudaa'. Did you mean 'cuda'?" in errors

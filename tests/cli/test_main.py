@@ -51,7 +51,7 @@ def test_an_unknown_command_or_flag_is_named_and_exits_with_2(run):
     for arguments, named in (
         (["trian"], "trian"),
         (["methods", "--jsn"], "--jsn"),
-        (["train", "biopsies"], "--method"),
+        (["export", "model"], "--onnx"),
     ):
         status, output, errors = run(*arguments)
         assert (status, output) == (2, "")

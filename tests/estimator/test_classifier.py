@@ -618,7 +618,7 @@ def test_a_progress_bar_is_shown_where_it_is_asked_for(capsys):
     [
         ({"method": "ebl"}, UnknownNameError, "Unknown method 'ebl'. Did you mean 'elb'"),
         ({"method": 3}, InputError, "`method` must be a method's name or a MethodRecord, got 3"),
-        ({"method_settings": {"weigth": 1}}, UnknownNameError, "'weigth'. Did you mean 'weight'"),
+        ({"method_settings": {"weigth": 1}}, UnknownNameError, "'weigth'. Did you mean 'rps_weight'"),
         ({"method_settings": [1]}, InputError, r"`method_settings` must be a dictionary of .*, got \[1\]"),
         ({"variant": "old"}, UnknownNameError, "Unknown `variant` 'old'"),
         ({"order": [0, 1, 2]}, InputError, "`y` must have only labels of the order 0, 1, 2, got 3"),

@@ -13,7 +13,7 @@ from onepeak.experiment.plan_file import plan_content, plan_from, read_plan
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 PAPER_SETS = {"iciar": 14, "hci": 14, "fgnet": 13, "afad-lite": 14, "afad-full": 13}
 """Entries of each file: seven methods, and those behind the paper's figures (PO has none from 58 classes on)."""
-OURS = ("smooth-slopes", "smooth-rps+elb")
+OURS = ("smooth-slopes", "peak")
 """Further entries of each file, none of them the paper's."""
 
 FULL = """

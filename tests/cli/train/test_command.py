@@ -326,8 +326,8 @@ def test_a_wrong_method_is_told_before_any_data_is_read(run, tmp_path):
         (("--label", "grad"), ("'grad'", "grade")),
         (("--protocol", "kfolds"), ("Did you mean 'kfold'?",)),
         (("--precision", "fp16"), ("`precision` must be fp32 or bf16 on a CPU, got 'fp16'",)),
-        (("--precision", "fp23"), ("Unknown `precision` 'fp23'",)),
-        (("--device", "tpu"), ("Unknown `device` 'tpu'",)),
+        (("--precision", "fp23"), ("Unknown `--precision` 'fp23'",)),
+        (("--device", "tpu"), ("Unknown `--device` 'tpu'",)),
         (("--logger", "tensorbord"), ("logger", "tensorboard", "'tensorbord'")),
     ],
 )
@@ -458,10 +458,10 @@ def damaged(images, tmp_path):
     ("more", "message"),
     [
         (("--backbone", "resnet19"), "Unknown backbone 'resnet19'"),
-        (("--weights", "gone.pt"), "`weights` must be a file, got 'gone.pt', which is not one"),
+        (("--weights", "gone.pt"), "`--weights` must be a file, got 'gone.pt', which is not one"),
         (("--select", "maee"), "Unknown `--select` 'maee'"),
         (("--epochs", "0"), "`--epochs` must be"),
-        (("--device", "tpu"), "Unknown `device` 'tpu'"),
+        (("--device", "tpu"), "Unknown `--device` 'tpu'"),
         (("--fold", "9"), "`--fold` must be one of the protocol's folds (0 to 4), got 9"),
         (("--logger", "tensorbord"), "`logger` must be"),
         (("--network", "kmax=7"), "`kmax` must be"),
@@ -513,7 +513,7 @@ def test_how_few_samples_set_the_intervals_is_told_once(run, table, tmp_path):
 def test_a_table_without_a_column_of_labels_asks_for_it(run, table, tmp_path):
     status, _, errors = run("train", table, "--method", "ce", "--out", tmp_path / "run")
     assert status == 2
-    assert "--label COLUMN" in errors
+    assert "must be named with `--label`" in errors
     assert "size, tone, grade" in errors
 
 
