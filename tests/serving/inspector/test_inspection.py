@@ -80,5 +80,5 @@ def test_data_that_were_moved_are_found_by_their_root(tmp_path):
 @pytest.mark.bad_input
 def test_a_root_has_no_use_for_a_run_that_does_not_say_where_its_data_lay(tmp_path):
     run = write_whole_run(tmp_path, method="ce")
-    with pytest.raises(InputError, match="`root` has no effect for a single run. Give `data`"):
+    with pytest.raises(InputError, match=r"`root` has no effect for a single run\. Give `data`"):
         open_inspection(run, root="data")
