@@ -37,11 +37,9 @@ class Binomial(SoftmaxMethod):
 
     @property
     def num_outputs(self) -> int:
-        """One logit."""
         return 1
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """The log-probabilities of the binomial distribution, up to a constant, divided by the temperature."""
         outputs = full_precision(outputs)
         return binomial_scores(outputs, self.num_classes) / self.log_temperature.to(outputs.dtype).exp()
 

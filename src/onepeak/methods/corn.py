@@ -35,15 +35,12 @@ class Corn(Method):
 
     @property
     def num_outputs(self) -> int:
-        """One question per level."""
         return self.num_classes - 1
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Minus the log-probability of the label."""
         return -log_products(outputs).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """Products of conditional probabilities."""
         return log_products(outputs)
 
 

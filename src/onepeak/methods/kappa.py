@@ -55,7 +55,6 @@ class WeightedKappa(SoftmaxMethod):
         self.penalty = check_choice("penalty", penalty, get_args(KappaPenalty))
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The disagreement of each sample divided by the disagreement by chance in the batch."""
         return self.weighted_losses(outputs, labels, None)
 
     def weighted_losses(self, outputs: Outputs, labels: Labels, weights: PerSample | None) -> PerSample:
@@ -83,6 +82,5 @@ WK = MethodRecord(
     title="weighted kappa of the batch",
     family="distance",
     reference="de la Torre, Puig, Valls 2018, Weighted kappa loss function for ordinal data in deep learning",
-    num_outputs="c",
     build=WeightedKappa,
 )

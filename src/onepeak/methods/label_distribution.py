@@ -57,7 +57,6 @@ class LabelDistribution(SoftmaxMethod):
         return exponents.log_softmax(dim=-1)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The Kullback-Leibler divergence from the target."""
         log_targets = self.log_targets(labels, outputs.dtype)
         return (log_targets.exp() * (log_targets - outputs.log_softmax(dim=-1))).sum(dim=-1)
 
@@ -100,7 +99,6 @@ class DistributionAndMean(SoftmaxMethod):
         self.mean_weight = check_number("mean_weight", mean_weight, minimum=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The divergence from the Gaussian plus the weighted error of the mean."""
         divergence = self.distribution.sample_losses(outputs, labels)
         return divergence + self.mean_weight * (expected_label(outputs) - labels).abs()
 
@@ -110,7 +108,6 @@ LD = MethodRecord(
     title="label distribution",
     family="soft-labels",
     reference="Geng 2016, Label distribution learning",
-    num_outputs="c",
     as_published="differs",
     build=LabelDistribution,
 )
@@ -120,6 +117,5 @@ DLDL_V2 = MethodRecord(
     title="label distribution and its mean",
     family="soft-labels",
     reference="Gao et al. 2018, Age estimation using expectation of label distribution learning",
-    num_outputs="c",
     build=DistributionAndMean,
 )

@@ -105,26 +105,13 @@ class LevelQuestions(Method):
 
     @property
     def num_outputs(self) -> int:
-        """One question per level."""
         return self.num_classes - 1
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Binary cross-entropy, summed over the levels."""
         return level_cross_entropy(outputs, labels)
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """Differences of levels."""
         return log_differences(outputs)
-
-
-def or_cnn(num_classes: int, *, class_weight: PerClass | None = None) -> LevelQuestions:
-    """OR-CNN: level questions, decided by the first "no"."""
-    return LevelQuestions(num_classes, decision="median", class_weight=class_weight)
-
-
-def frank_hall(num_classes: int, *, class_weight: PerClass | None = None) -> LevelQuestions:
-    """Frank and Hall: level questions, decided by the most probable class."""
-    return LevelQuestions(num_classes, decision="mode", class_weight=class_weight)
 
 
 FRANK_HALL = MethodRecord(
@@ -133,7 +120,8 @@ FRANK_HALL = MethodRecord(
     family="levels",
     reference="Frank, Hall 2001, A simple approach to ordinal classification",
     num_outputs="c-1",
-    build=frank_hall,
+    build=LevelQuestions,
+    fixed={"decision": "mode"},
 )
 
 OR_CNN = MethodRecord(
@@ -142,5 +130,6 @@ OR_CNN = MethodRecord(
     family="levels",
     reference="Niu et al. 2016, Ordinal regression with multiple output CNN for age estimation",
     num_outputs="c-1",
-    build=or_cnn,
+    build=LevelQuestions,
+    fixed={"decision": "median"},
 )

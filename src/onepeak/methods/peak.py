@@ -106,6 +106,5 @@ PEAK = MethodRecord(
     family="constraint",
     reference="onepeak",
     year=None,
-    num_outputs="c",
     build=peak,
 )

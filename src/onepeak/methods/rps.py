@@ -53,7 +53,6 @@ class RankedProbability(SoftmaxMethod):
         self.decision = check_choice("decision", decision, get_args(MedianOrMode))
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The squared differences of the levels, summed, plus the weighted cross-entropy."""
         score = self.weight * ranked_probability(outputs.softmax(dim=-1), labels)
         if self.cross_entropy_weight == 0:
             return score
@@ -72,6 +71,5 @@ RPS = MethodRecord(
     title="ranked probability score",
     family="distance",
     reference="Hou, Yu, Samaras 2016, Squared earth mover's distance-based loss for training deep neural networks",
-    num_outputs="c",
     build=RankedProbability,
 )

@@ -38,7 +38,6 @@ class Slace(SoftmaxMethod):
         self.sharpness = check_number("sharpness", sharpness, above=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The cross-entropy of the soft label with the accumulated probabilities."""
         place = labels.unsqueeze(-1)
         distances = (torch.arange(self.num_classes, device=labels.device) - place).abs()
         nearest_first = distances.argsort(dim=-1, stable=True)
@@ -54,6 +53,5 @@ SLACE = MethodRecord(
     title="soft labels, accumulated",
     family="distance",
     reference="Nachmani et al. 2025, SLACE: a monotone and balance-sensitive loss function for ordinal regression",
-    num_outputs="c",
     build=Slace,
 )

@@ -57,11 +57,9 @@ class Slopes(Method):
 
     @property
     def num_outputs(self) -> int:
-        """One slope per pair of adjacent classes."""
         return self.num_classes - 1
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The sum of the level losses plus the weighted cross-entropy."""
         if self.levels == "squared":
             above = answers(labels, self.num_outputs).to(outputs.dtype)
             levels = (outputs.sigmoid() - above).square().sum(dim=-1)
@@ -70,11 +68,9 @@ class Slopes(Method):
         return levels + self.weight * cross_entropy(accumulate(outputs), labels)
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """Softmax of the accumulated slopes."""
         return (accumulate(outputs) / self.temperature).log_softmax(dim=-1)
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """The accumulated slopes."""
         return accumulate(outputs)
 
 

@@ -64,7 +64,6 @@ class SmoothScores(nn.Module):
             return outputs @ weights
 
     def extra_repr(self) -> str:
-        """The settings shown by `print`."""
         return f"{self.num_outputs}"
 
 
@@ -95,7 +94,6 @@ class Smoothed(Wrapped):
         self.smooth = SmoothScores(base.num_outputs)
 
     def base_outputs(self, outputs: Outputs) -> Outputs:
-        """The averages of the outputs."""
         averages: Outputs = self.smooth(outputs)
         return averages
 

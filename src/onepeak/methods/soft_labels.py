@@ -48,7 +48,6 @@ class SoftLabels(SoftmaxMethod):
         return self._table.values
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The divergence from the target of the label."""
         targets = F.embedding(labels, self.targets).to(outputs.dtype)
         return (targets.xlogy(targets) - targets * outputs.log_softmax(dim=-1)).sum(dim=-1)
 
@@ -210,7 +209,6 @@ SOFT_TRIANGULAR = MethodRecord(
     title="triangular soft labels",
     family="soft-labels",
     reference="Vargas et al. 2023, Soft labelling based on triangular distributions for ordinal classification",
-    num_outputs="c",
     build=triangular,
 )
 
@@ -219,7 +217,6 @@ SOFT_BETA = MethodRecord(
     title="beta soft labels",
     family="soft-labels",
     reference="Vargas et al. 2022, Unimodal regularisation based on beta distribution for deep ordinal regression",
-    num_outputs="c",
     build=beta,
 )
 
@@ -228,7 +225,6 @@ SOFT_BINOMIAL = MethodRecord(
     title="binomial soft labels",
     family="soft-labels",
     reference="Liu et al. 2020, Unimodal regularized neuron stick-breaking for ordinal classification",
-    num_outputs="c",
     build=binomial_labels,
 )
 
@@ -237,6 +233,5 @@ SOFT_POISSON = MethodRecord(
     title="Poisson soft labels",
     family="soft-labels",
     reference="Liu et al. 2020, Unimodal regularized neuron stick-breaking for ordinal classification",
-    num_outputs="c",
     build=poisson_labels,
 )

@@ -132,7 +132,6 @@ SORD = MethodRecord(
     title="soft labels by distance",
     family="soft-labels",
     reference="Díaz, Marathe 2019, Soft labels for ordinal regression",
-    num_outputs="c",
     build=sord,
 )
 
@@ -141,7 +140,6 @@ SOFT_EXPONENTIAL = MethodRecord(
     title="exponential soft labels",
     family="soft-labels",
     reference="Vargas et al. 2023, Exponential loss regularisation for encouraging ordinal constraint",
-    num_outputs="c",
     build=exponential,
 )
 
@@ -150,7 +148,6 @@ SOFT_GEOMETRIC = MethodRecord(
     title="geometric soft labels",
     family="soft-labels",
     reference="Haas, Hüllermeier 2023, Rectifying bias in ordinal data using unimodal label smoothing",
-    num_outputs="c",
     build=geometric,
 )
 
@@ -159,6 +156,5 @@ SOFT_INVERSE = MethodRecord(
     title="label smoothing by inverse distance",
     family="soft-labels",
     reference="after Szegedy et al. 2016, Rethinking the inception architecture for computer vision",
-    num_outputs="c",
     build=inverse_distance,
 )

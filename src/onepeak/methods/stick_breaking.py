@@ -29,15 +29,12 @@ class StickBreaking(Method):
 
     @property
     def num_outputs(self) -> int:
-        """One share per class except the last."""
         return self.num_classes - 1
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Minus the log-probability of the label."""
         return -log_products(-outputs).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """The shares of the stick."""
         return log_products(-outputs)
 
 

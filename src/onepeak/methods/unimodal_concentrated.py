@@ -50,7 +50,6 @@ class UnimodalConcentrated(SoftmaxMethod):
         self.weight = check_number("weight", weight, minimum=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The concentrated loss plus the weighted sum of the hinges."""
         probs, average = outputs.softmax(dim=-1), expected_label(outputs)
         distances = torch.arange(self.num_classes, device=outputs.device) - average.unsqueeze(-1)
         variance = WIDTH_OF_A_CLASS + (probs * distances.square()).sum(dim=-1)
@@ -63,6 +62,5 @@ UC = MethodRecord(
     title="unimodal-concentrated",
     family="distance",
     reference="Li et al. 2022, Unimodal-concentrated loss for ordinal regression",
-    num_outputs="c",
     build=UnimodalConcentrated,
 )

@@ -32,11 +32,9 @@ class UnimodalNet(SoftmaxMethod):
 
     @property
     def num_outputs(self) -> int:
-        """One step per class."""
         return self.num_classes
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """The lower of the two cumulative sums, shifted to a maximum of 0."""
         steps = positive(widened(outputs)) + SMALLEST_STEP
         rising = steps.cumsum(dim=-1)
         falling = steps.flip(-1).cumsum(dim=-1).flip(-1)
@@ -70,7 +68,6 @@ UNIMODAL_NET = MethodRecord(
     title="lower of two running sums",
     family="distribution",
     reference="Cardoso, Cruz, Albuquerque 2023, Unimodal distributions for ordinal regression",
-    num_outputs="c",
     unimodal=True,
     build=UnimodalNet,
 )

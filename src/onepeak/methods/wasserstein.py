@@ -41,7 +41,6 @@ class WassersteinUnimodal(SoftmaxMethod):
         self.weight = check_number("weight", weight, minimum=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Cross-entropy plus the weighted distance to the nearest distribution with its peak at the label."""
         log_probs = outputs.log_softmax(dim=-1)
         nearest = project(log_probs, labels)
         levels = (log_probs.exp() - nearest.exp()).cumsum(dim=-1)[..., :-1]
@@ -53,6 +52,5 @@ WU = MethodRecord(
     title="cross-entropy and the distance to one peak",
     family="constraint",
     reference="Cardoso, Cruz, Albuquerque 2023, Unimodal distributions for ordinal regression",
-    num_outputs="c",
     build=WassersteinUnimodal,
 )
