@@ -28,7 +28,7 @@ def in_double(scores, labels, constraint):
 
 
 @pytest.mark.parametrize("name", CONSTRAINTS)
-@pytest.mark.parametrize(("batch", "num_classes"), [(1, 2), (3, 2), (8, 70), (65, 58), (5, 1000)])
+@pytest.mark.parametrize(("batch", "num_classes"), [(1, 2), (65, 7), (3, 1000)])
 def test_value_and_gradient_are_those_of_autograd_in_double_precision(name, batch, num_classes):
     constraint = CONSTRAINTS[name](num_classes)
     scores, labels = 3 * torch.randn(batch, num_classes), torch.randint(num_classes, (batch,))
@@ -54,7 +54,7 @@ def long_rows(request, monkeypatch):
 
 @pytest.mark.usefixtures("long_rows")
 @pytest.mark.parametrize("name", CONSTRAINTS)
-@pytest.mark.parametrize("num_classes", [4097, 20_001])
+@pytest.mark.parametrize("num_classes", [4097, 9001])
 def test_long_rows_have_the_value_and_gradient_of_double_precision(name, num_classes):
     constraint = CONSTRAINTS[name](num_classes)
     scores, labels = 3 * torch.randn(2, num_classes), torch.tensor([0, num_classes - 1])
@@ -65,7 +65,7 @@ def test_long_rows_have_the_value_and_gradient_of_double_precision(name, num_cla
 
 
 @pytest.mark.usefixtures("long_rows")
-@pytest.mark.parametrize("num_classes", [9, 20_000])
+@pytest.mark.parametrize("num_classes", [9, 9000])
 def test_scores_of_plus_and_minus_ten_thousand_give_finite_numbers(num_classes):
     scores = 1e4 * torch.sign(torch.randn(2, num_classes))
     for make in CONSTRAINTS.values():
@@ -88,7 +88,7 @@ def test_half_precision_is_worked_out_in_float32(dtype):
 
 @pytest.mark.bad_input
 @pytest.mark.usefixtures("long_rows")
-@pytest.mark.parametrize("num_classes", [7, 20_000])
+@pytest.mark.parametrize("num_classes", [7, 9000])
 @pytest.mark.parametrize("label", [-1, "past the end"])
 def test_a_label_outside_the_classes_makes_the_loss_nan(num_classes, label):
     labels = torch.tensor([0, num_classes if label == "past the end" else label])
