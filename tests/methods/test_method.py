@@ -5,6 +5,7 @@ import onepeak
 from onepeak.constraints import LogBarrier
 from onepeak.errors import InputError
 from onepeak.methods import Constrained, Method
+from onepeak.methods.cross_entropy import CrossEntropy
 from onepeak.methods.method import ExactTable, SoftmaxMethod
 
 

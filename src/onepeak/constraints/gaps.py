@@ -41,11 +41,5 @@ def signed_gaps(scores: Scores, labels: Labels) -> Gaps:
 
 
 def pairs_in_order(scores: Scores, labels: Labels) -> Labels:
-    """Counts how many of the c - 1 pairs strictly fall away from a label, without input checks.
-
-    Example:
-        >>> import torch
-        >>> pairs_in_order(torch.tensor([1.0, 3.0, 2.0, 2.0]), torch.tensor(1))
-        tensor(2)
-    """
+    """Counts how many of the c - 1 pairs strictly fall away from a label, without input checks."""
     return (signed_gaps(scores, labels) < 0).sum(dim=-1)  # -inf minus -inf is NaN: a tie, not in order

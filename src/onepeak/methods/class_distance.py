@@ -21,7 +21,7 @@ class ClassDistance(SoftmaxMethod):
     log loss are the same formula with different powers. The sum over classes is not normalised, so many classes with a
     high power give very large losses: lower the power or the learning rate. With power 5 and 70 classes, gradients
     exceed the range of float16 (65,504), and a gradient scaler skips about twenty steps until they fit; bfloat16 has
-    enough range. Prediction: the mode. Not one-peaked by construction.
+    enough range.
 
     Args:
         power: :math:`\alpha`. The ordinal log loss has 1.5, which its authors recommend.

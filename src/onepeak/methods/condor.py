@@ -18,7 +18,7 @@ class Condor(Method):
               P_k = P(y > k) = \prod_{j \le k} \sigma(o_j)
 
     Levels fall by construction. The sum is over the levels. Prediction: the number of levels above one half, which is
-    the median. Not one-peaked by construction.
+    the median.
 
     Example:
         >>> import torch

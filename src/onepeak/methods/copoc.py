@@ -18,7 +18,7 @@ class Copoc(SoftmaxMethod):
               p = \mathrm{softmax}(-|r|), \qquad \ell = -\log p_y
 
     One-peaked by construction, with any shape on either side. Two neighbours at the peak tie if zero lies midway
-    between them. Prediction: the mode.
+    between them.
 
     Two details are ours. First, :math:`\epsilon = 0.01` keeps the posterior strictly one-peaked if a step is 0, up to
     rounding: in float32 it is lost next to positions of 1e5. Second, outputs of 0 give positions one apart and centred

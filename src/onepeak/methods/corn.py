@@ -19,7 +19,6 @@ class Corn(Method):
     add up to minus the log-likelihood. The sum is over the questions asked of a sample, the mean over samples. (The
     paper and coral-pytorch divide by the number of questions asked in the batch instead, which changes the weight of a
     batch but not the direction of its gradient.) Prediction: the number of levels above one half, which is the median.
-    Not one-peaked by construction.
 
     Example:
         >>> import torch

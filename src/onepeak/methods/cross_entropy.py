@@ -12,7 +12,7 @@ class CrossEntropy(SoftmaxMethod):
 
     .. math:: \ell = -\log \mathrm{softmax}(s)_y
 
-    Prediction: the mode. The published code does the same.
+    The published code does the same.
 
     Example:
         >>> import torch

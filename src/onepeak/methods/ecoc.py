@@ -18,7 +18,7 @@ class CodeWords(SoftmaxMethod):
 
     The sum is over the levels. Prediction: the nearest code word, as in the paper, which is the mode of the posterior.
     The paper defines no posterior; the softmax is ours. Its scores accumulate slopes between -1 and 1, so it is never
-    sharp. Not one-peaked by construction.
+    sharp.
 
     Example:
         >>> import torch

@@ -77,10 +77,6 @@ def gaussian_scores(mean: PerSample, deviation: PerSample | float, num_classes: 
         mean: In classes, from 0 to c - 1 or beyond.
         deviation: The standard deviation, in classes.
         num_classes: Number of classes.
-
-    Example:
-        >>> gaussian_scores(torch.tensor(1.0), 1.0, 3)
-        tensor([-0.5000,  0.0000, -0.5000])
     """
     wide = widened(mean)
     classes = torch.arange(num_classes, device=wide.device, dtype=wide.dtype)

@@ -28,8 +28,7 @@ class WeightedKappa(SoftmaxMethod):
     which is the observed disagreement divided by the disagreement expected by chance: 0 is perfect, 1 is chance, the
     maximum is 2. It is a property of a **batch**: the loss of a sample is its disagreement divided by the mean
     disagreement by chance in the batch. The mean over samples is the formula above, and a batch of one sample always
-    gives 1. Weights also apply to the class shares of the batch. Small batches make the loss noisy. Prediction: the
-    mode. Not one-peaked by construction.
+    gives 1. Weights also apply to the class shares of the batch. Small batches make the loss noisy.
 
     De la Torre et al. minimise the logarithm of this ratio; the bounded form without it is that of Vargas et al.
 

@@ -19,9 +19,9 @@ class LabelDistribution(SoftmaxMethod):
 
     .. math:: \ell = \mathrm{KL}(q_y \,\|\, \mathrm{softmax}(s)), \qquad q_y(k) \propto e^{-(k - y)^2 / 2 \sigma^2}
 
-    The divergence sums over classes and needs no normaliser. Prediction: the mode. `as_published` differs in the
-    target: it applies a softmax to the values of the Gaussian density, which makes it nearly uniform. (With 70 classes
-    and variance 1, its maximum is .0209 and its minimum .0141, where a Gaussian has .399 and 0.)
+    The divergence sums over classes and needs no normaliser. `as_published` differs in the target: it applies a softmax
+    to the values of the Gaussian density, which makes it nearly uniform. (With 70 classes and variance 1, its maximum
+    is .0209 and its minimum .0141, where a Gaussian has .399 and 0.)
 
     Args:
         variance: :math:`\sigma^2`, in squared class units.
@@ -69,7 +69,7 @@ class DistributionAndMean(SoftmaxMethod):
               q_y(k) \propto e^{-(k - y)^2 / 2 \sigma^2}, \qquad p = \mathrm{softmax}(o)
 
     The divergence sums over classes and needs no normaliser. Prediction: the mean, rounded, which the second term
-    trains. Not one-peaked by construction.
+    trains.
 
     Args:
         variance: :math:`\sigma^2`, in squared class units.

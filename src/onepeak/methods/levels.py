@@ -28,12 +28,7 @@ def answers(labels: Labels, num_levels: int) -> Tensor:
 
 
 def level_cross_entropy(level_logits: Outputs, labels: Labels) -> PerSample:
-    """Binary cross-entropy, summed over the levels.
-
-    Example:
-        >>> level_cross_entropy(torch.zeros(1, 2), torch.tensor([1]))
-        tensor([1.3863])
-    """
+    """Binary cross-entropy, summed over the levels."""
     targets = answers(labels, level_logits.shape[-1]).to(level_logits.dtype)
     return F.binary_cross_entropy_with_logits(level_logits, targets, reduction="none").sum(dim=-1)
 
@@ -79,10 +74,9 @@ class LevelQuestions(Method):
               p_k = \sigma(o_{k-1}) - \sigma(o_k)
 
     Nothing makes the answers consistent: if levels rise, the posterior uses their running minimum, see
-    `log_differences`. Not one-peaked by construction. The sum is over the levels, each with weight 1 (Niu et al. can
-    weight them by the number of samples). Prediction: the number of levels before the first "no", which is the median
-    of the posterior (Niu et al. count every "yes", which is the same for consistent answers); or the mode, as in Frank
-    and Hall.
+    `log_differences`. The sum is over the levels, each with weight 1 (Niu et al. can weight them by the number of
+    samples). Prediction: the number of levels before the first "no", which is the median of the posterior (Niu et al.
+    count every "yes", which is the same for consistent answers); or the mode, as in Frank and Hall.
 
     Args:
         decision: "median" or "mode".

@@ -24,8 +24,7 @@ class Neighbours(SoftmaxMethod):
 
     where :math:`\Delta_k` is the signed difference of adjacent *probabilities*, negative where they fall away from the
     label. The sum is over the c - 1 pairs. With many classes probabilities are small, and a large margin cannot be met
-    far from the label: keep it well below 1/c. Prediction: the mode. Not one-peaked by construction. With margin 0 the
-    two are the CO and HO of the paper.
+    far from the label: keep it well below 1/c. With margin 0 the two are the CO and HO of the paper.
 
     Args:
         base: "cross_entropy" for CO2, "entropy" for HO2.

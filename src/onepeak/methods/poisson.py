@@ -98,7 +98,7 @@ class PoissonRate(SoftmaxMethod):
 
     As in Beckham and Pal, with one output and a learnt temperature; `po` is the variant of Belharbi et al., with c
     outputs, its own linear layer and a fixed temperature. One-peaked by construction (two neighbours tie at an integer
-    rate). Posteriors are wider for later classes, so reversing the scale gives another method. Prediction: the mode.
+    rate). Posteriors are wider for later classes, so reversing the scale gives another method.
 
     Example:
         >>> poisson = PoissonRate(num_classes=5)

@@ -21,7 +21,7 @@ class RankedProbability(SoftmaxMethod):
     where P is the cumulative softmax of the outputs. The sum is over the c - 1 levels and not normalised, as in the
     metric `rps`. It is a proper score that accounts for distance: probability costs more the farther it lies from the
     label. Prediction: the median, which minimises the related absolute error; or the mode, from which a one-peaked
-    posterior falls on both sides. Not one-peaked by construction.
+    posterior falls on both sides.
 
     Args:
         weight: w, which matters only together with another term: `"rps+elb"` with `weight=0.3` is 0.3 RPS +

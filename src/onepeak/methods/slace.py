@@ -18,8 +18,8 @@ class Slace(SoftmaxMethod):
               q_k \propto e^{-\alpha |k - y|}, \qquad p = \mathrm{softmax}(o)
 
     The loss is monotone: moving probability towards the label never increases it, and it is 0 if the label has all the
-    probability. The sum over classes is weighted by a distribution, so it needs no normaliser. Prediction: the mode.
-    Not one-peaked by construction. It is computed in log space, where the authors' code adds 1e-9 to the sums.
+    probability. The sum over classes is weighted by a distribution, so it needs no normaliser. It is computed in log
+    space, where the authors' code adds 1e-9 to the sums.
 
     Args:
         sharpness: :math:`\alpha` of the soft label.

@@ -21,10 +21,10 @@ class Slopes(Method):
     .. math:: s_0 = 0, \quad s_{k+1} = s_k + o_k, \quad p = \mathrm{softmax}(s / \tau), \qquad
               \ell = \sum_{k=0}^{c-2} (\sigma(o_k) - [k < y])^2 + w \cdot \mathrm{CE}(s, y)
 
-    The paper's constraints (eq. 2) require the scores to rise before the label and fall after it: o_k is positive for
-    k < y and negative for k >= y. The level questions ask exactly this, so they *are* the constraint, with one bounded
+    The paper's constraints (eq. 2) require the scores to rise before the label and fall after it: o_k is positive for k
+    < y and negative for k >= y. The level questions ask exactly this, so they *are* the constraint, with one bounded
     term per pair, and no barrier is needed. The o_k are the adjacent-category logits of statistics. The sum is over the
-    c - 1 levels. Prediction: the mode. Not one-peaked by construction.
+    c - 1 levels.
 
     Args:
         weight: w, the weight of cross-entropy on the accumulated scores.

@@ -111,15 +111,9 @@ def smooth_slopes(
     Slopes that change little from one level to the next tend to change sign only once, which gives one peak.
 
     Args:
-        num_classes: Number of classes, at least 2.
         weight: The weight of cross-entropy on the accumulated scores.
         levels: "squared" or "logistic": the loss of a level, see `Slopes`.
         temperature: The temperature of the posterior; the loss does not use it.
-        class_weight: Weight of each class.
-
-    Example:
-        >>> smooth_slopes(4).predict(torch.tensor([3.0, -3.0, -3.0]))
-        tensor(1)
     """
     slopes = Slopes(num_classes, weight=weight, levels=levels, temperature=temperature, class_weight=class_weight)
     return Smoothed(slopes)

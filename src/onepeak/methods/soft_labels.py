@@ -84,9 +84,7 @@ def binomial_labels(num_classes: int, *, mix: float = 1.0, class_weight: PerClas
     with 70 classes, its target for the first class peaks at the seventh.)
 
     Args:
-        num_classes: Number of classes, at least 2.
         mix: The share of the soft label; the rest goes to the label itself.
-        class_weight: Weight of each class.
 
     Example:
         >>> binomial_labels(3).targets[0]
@@ -108,9 +106,7 @@ def poisson_labels(num_classes: int, *, mix: float = 1.0, class_weight: PerClass
     probabilities themselves, which makes them nearly uniform, and an integer rate, at which two neighbours tie.)
 
     Args:
-        num_classes: Number of classes, at least 2.
         mix: The share of the soft label; the rest goes to the label itself.
-        class_weight: Weight of each class.
 
     Example:
         >>> poisson_labels(3).targets[0]
@@ -139,10 +135,8 @@ def triangular(
     inner side. (The paper uses a separate share for the end classes.)
 
     Args:
-        num_classes: Number of classes, at least 2.
         outside: :math:`\alpha`, below one half.
         mix: The share of the soft label; the rest goes to the label itself.
-        class_weight: Weight of each class.
 
     Example:
         >>> triangular(4, outside=0.1).targets[:2]
@@ -179,10 +173,8 @@ def beta(
     the table ends at 14 classes. The density is summed at 16 points per interval, with an error of about 1e-3.
 
     Args:
-        num_classes: Number of classes, at least 2.
         deviation: :math:`\sigma`, in classes, below 0.8, so that the label stays the peak.
         mix: The share of the soft label; the rest goes to the label itself.
-        class_weight: Weight of each class.
 
     Example:
         >>> beta(5).targets[2]

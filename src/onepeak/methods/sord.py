@@ -26,11 +26,9 @@ def sord(
     .. math:: q_{yk} \propto e^{-s \, \phi(y, k)}, \qquad \phi = (k - y)^2 \text{ or } |k - y|
 
     Args:
-        num_classes: Number of classes, at least 2.
         distance: :math:`\phi`: "squared" or "absolute".
         sharpness: s.
         mix: The share of the soft label; the rest goes to the label itself.
-        class_weight: Weight of each class.
 
     Example:
         >>> sord(3, distance="absolute").targets[0]
@@ -57,11 +55,9 @@ def exponential(
     .. math:: q_{yk} \propto e^{-|k - y|^p / \tau}
 
     Args:
-        num_classes: Number of classes, at least 2.
         power: p.
         temperature: :math:`\tau`.
         mix: The share of the soft label; the rest goes to the label itself.
-        class_weight: Weight of each class.
 
     Example:
         >>> exponential(3).targets[1]
@@ -82,9 +78,7 @@ def geometric(num_classes: int, *, smoothing: float = 0.1, class_weight: PerClas
     .. math:: q_{yy} = 1 - \alpha, \qquad q_{yk} = \alpha \frac{\alpha^{|k - y|}}{\sum_{j \ne y} \alpha^{|j - y|}}
 
     Args:
-        num_classes: Number of classes, at least 2.
         smoothing: :math:`\alpha`, below one half, so that the label stays the peak.
-        class_weight: Weight of each class.
 
     Example:
         >>> geometric(3, smoothing=0.1).targets[0]
@@ -106,9 +100,7 @@ def inverse_distance(num_classes: int, *, smoothing: float = 0.1, class_weight: 
     Szegedy et al. 2016 give all other classes the same weight; the inverse distance is our own choice.
 
     Args:
-        num_classes: Number of classes, at least 2.
         smoothing: :math:`\epsilon`, below one half, so that the label stays the peak.
-        class_weight: Weight of each class.
 
     Example:
         >>> inverse_distance(3, smoothing=0.3).targets[0]

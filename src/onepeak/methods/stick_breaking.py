@@ -15,7 +15,7 @@ class StickBreaking(Method):
     .. math:: p_k = \sigma(o_k) \prod_{j < k} (1 - \sigma(o_j)), \qquad \ell = -\log p_y
 
     The posteriors are those of `Corn` with the signs of the outputs reversed. Although the literature lists it among
-    unimodal methods, it is **not** one-peaked by construction: it can represent any posterior. Prediction: the mode.
+    unimodal methods, it is **not** one-peaked by construction: it can represent any posterior.
 
     Example:
         >>> import torch

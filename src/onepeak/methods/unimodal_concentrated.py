@@ -25,7 +25,7 @@ class UnimodalConcentrated(SoftmaxMethod):
 
     where p is the softmax of the outputs and :math:`\Delta_k` are the signed differences of adjacent probabilities. The
     sum is over the c - 1 pairs. The width of the posterior is learnt: narrow where the mean is accurate, wide where it
-    is not. Prediction: the mean, rounded. Not one-peaked by construction.
+    is not. Prediction: the mean, rounded.
 
     This follows the paper; its authors' code is not public. The 1/12 is ours and bounds the loss from below. The
     minimum is slightly negative.

@@ -20,7 +20,7 @@ class UnimodalNet(SoftmaxMethod):
     One-peaked by construction, and symmetric: reversing the scale mirrors it. Two neighbours at the peak tie if the
     sums cross midway between them. The authors use a ReLU or a softplus for positive steps. This smooth ReLU decays so
     slowly that very low outputs still differ. :math:`\epsilon = 0.01` makes the posterior strictly one-peaked, up to
-    rounding: in float32 it is lost next to sums of 1e5. Prediction: the mode.
+    rounding: in float32 it is lost next to sums of 1e5.
 
     Example:
         >>> net = UnimodalNet(num_classes=3)

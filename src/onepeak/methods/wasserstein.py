@@ -17,7 +17,7 @@ class WassersteinUnimodal(SoftmaxMethod):
     .. math:: \ell = -\log p_y + \lambda \sum_{k=0}^{c-2} | P_k - Q_k |, \qquad p = \mathrm{softmax}(o)
 
     where P and Q are the cumulative probabilities of p and of the nearest distribution that rises to the label and
-    falls after it. The sum is over the c - 1 levels. Prediction: the mode. Not one-peaked by construction.
+    falls after it. The sum is over the c - 1 levels.
 
     The paper finds the nearest distribution in the Wasserstein distance, with a linear program per sample. Here it is
     the nearest in squared distance (`onepeak.posterior.project` at the label), computed for the whole batch at once;

@@ -5,6 +5,7 @@ metrics by name, with the range and direction of each.
 
 Example:
     >>> import torch
+    >>> from onepeak.metrics import MeanAbsoluteError
     >>> metric = MeanAbsoluteError(num_classes=4)
     >>> metric.update(torch.tensor([0, 3, 2, 3]), torch.tensor([0, 1, 2, 3]))  # or log-probabilities, and the labels
     >>> metric.compute().item()

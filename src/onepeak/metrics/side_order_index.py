@@ -83,13 +83,6 @@ class NumViolations(PairMetric):
 
     Args:
         reference: The label to fall away from: "predicted" or "true".
-
-    Example:
-        >>> import torch
-        >>> metric = NumViolations(num_classes=3)
-        >>> metric.update(torch.tensor([[0.1, 0.6, 0.3], [0.5, 0.2, 0.3]]).log(), torch.tensor([1, 1]))
-        >>> metric.compute().item()
-        0.5
     """
 
     higher_is_better = False
@@ -104,13 +97,6 @@ class ViolationSize(SampleMean):
 
     Args:
         reference: The label to fall away from: "predicted" or "true".
-
-    Example:
-        >>> import torch
-        >>> metric = ViolationSize(num_classes=3)
-        >>> metric.update(torch.tensor([[0.25, 0.5, 0.25], [0.5, 0.125, 0.375]]).log(), torch.tensor([1, 1]))
-        >>> round(metric.compute().item(), 4)
-        0.125
     """
 
     higher_is_better = False
@@ -129,13 +115,6 @@ class UnimodalRate(SampleMean):
     """Share of posteriors with one peak: they rise strictly to their mode and fall strictly after it.
 
     See `onepeak.posterior.is_unimodal`.
-
-    Example:
-        >>> import torch
-        >>> metric = UnimodalRate(num_classes=3)
-        >>> metric.update(torch.tensor([[0.1, 0.6, 0.3], [0.5, 0.2, 0.3]]).log(), torch.tensor([1, 1]))
-        >>> metric.compute().item()
-        0.5
     """
 
     higher_is_better = True
