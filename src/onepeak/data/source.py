@@ -132,9 +132,7 @@ class DataSource:
             message = f"{error.message}{_known_set(file)}"
             raise InputError(message, argument=error.argument, fix=error.fix, page="images") from error
 
-    def _open_table(
-        self, file: Path, table: Table | None, *, like: FeatureRows | None, keep_classes: bool
-    ) -> Manifest:
+    def _open_table(self, file: Path, table: Table | None, *, like: FeatureRows | None, keep_classes: bool) -> Manifest:
         """Opens a list of images or a table of features."""
         assert table is not None  # it is a file
         label, group, images = self.label or LABEL, self.group or GROUP, self.path or PATH

@@ -45,8 +45,8 @@ def read_table(
 ) -> Table:
     """Reads a CSV (comma, semicolon or tab; UTF-8; with a header) or a parquet file.
 
-    Faults in single rows raise no error here; they are listed in `faults`. The rows of a CSV are named by their line, the
-    header being row 1.
+    Faults in single rows raise no error here; they are listed in `faults`. The rows of a CSV are named by their line,
+    the header being row 1.
 
     Args:
         path: The file; its suffix determines the format.
@@ -170,14 +170,8 @@ def class_index_table(
 ) -> tuple[list[str], list[list[str]], tuple[str, ...]] | None:
     """Reads a table whose first row counts its rows and features and names its classes, as scikit-learn writes it.
 
-    Returns:
-        The columns `x1`, `x2`, ... and `label`; the rows, with the names of the classes; and the classes, lowest first.
-        None if the counts in the first row do not match the table.
-
-    Example:
-        >>> class_index_table([["2", "1", "low", "high"], ["0.5", "1"], ["0.7", "0"]])
-        (['x1', 'label'], [['0.5', 'high'], ['0.7', 'low']], ('low', 'high'))
-        >>> class_index_table([["size", "label"], ["0.5", "1"]])
+    Returns the columns `x1`, `x2`, ... and `label`; the rows, with the names of the classes; and the classes, lowest
+    first. None if the counts in the first row do not match the table.
     """
     first, rest = lines[0], lines[1:]
     classes = tuple(name.strip() for name in first[2:])
