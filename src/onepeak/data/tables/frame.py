@@ -96,8 +96,9 @@ def from_frame(
     else:
         infer = pandas.api.types.infer_dtype
         dates = [name for name in others.columns if infer(others[name]) in ("datetime64", "datetime", "date")]
+        others = others.copy()
         for name in {*category, *dates}:  # dates become text, as in a CSV
-            others = others.assign(**{name: as_names(others[name])})
+            others[name] = as_names(others[name])
         own_faults = feature_faults(others.drop(columns=list(category)))
     labelled = part[label]
     plain = [None if gone else value for value, gone in zip(labelled.tolist(), labelled.isna(), strict=True)]
