@@ -41,12 +41,6 @@ def test_classes_txt_gives_the_order_and_is_not_reported_as_ignored(plant, write
     assert data.notes == ("order from classes.txt: low < high",)
 
 
-def test_an_order_given_goes_before_classes_txt(plant, write):
-    root = plant("low/a.png", "high/b.png")
-    write("classes.txt", "low\nhigh\n")
-    assert read_folder(root, order="high,low").classes == ("high", "low")
-
-
 def test_what_is_left_out_is_said(plant):
     root = plant("1/a.png", "2/b.png", "stray.jpg", "1/Thumbs.db")
     (root / "3").mkdir()
@@ -64,11 +58,6 @@ def test_an_empty_folder_the_order_names_is_a_class(plant):
     data = read_folder(root, order="low,high,top")
     assert data.num_classes == 3
     assert data.notes[1:] == ("1 class of the order without a sample: top",)
-
-
-def test_the_data_set_is_called_like_the_folder(plant):
-    root = plant("eyes/1/a.png", "eyes/2/b.png")
-    assert read_folder(root / "eyes").name == "eyes"
 
 
 @pytest.mark.bad_input
@@ -217,13 +206,6 @@ def test_links_to_other_folders_are_followed_and_circles_are_not(plant, tmp_path
     (root / "b").symlink_to(elsewhere)
     (root / "a" / "round").symlink_to(root)
     assert scan(root).images == ("a/1.jpg", "b/2.jpg")
-
-
-def test_folders_that_link_to_each_other_count_once_and_under_their_own_names(plant):
-    root = plant("a/p.png", "b/q.png")
-    (root / "a" / "other").symlink_to(root / "b")
-    (root / "b" / "other").symlink_to(root / "a")
-    assert scan(root).images == ("a/p.png", "b/q.png")
 
 
 def test_a_folder_elsewhere_that_two_links_lead_to_counts_once(plant, tmp_path_factory):
