@@ -12,7 +12,7 @@ from onepeak.data.datasets import DATASETS
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.order import classes_file
 from onepeak.data.source import DataSource
-from onepeak.data.tables.columns import PATH
+from onepeak.data.tables.columns import PATH, label_columns
 from onepeak.data.tables.read import Table
 from onepeak.errors import InputError
 from onepeak.serving.model import Model
@@ -94,4 +94,4 @@ def _states_an_order(data: str | Path, table: Table | None) -> bool:
 
 
 def _known(name: str | None, columns: Collection[str]) -> str | None:
-    return name if name in columns else None
+    return name if name is not None and set(label_columns(name, columns)) <= set(columns) else None
