@@ -85,5 +85,4 @@ class AugmentedLagrangian(OrderConstraint):
         return self
 
     def extra_repr(self) -> str:
-        """The settings shown by `print`."""
         return f"num_classes={self.num_classes}, weight={self.weight:g}"

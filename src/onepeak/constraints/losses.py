@@ -77,7 +77,6 @@ class _ConstrainedCrossEntropy(nn.Module):
         self.constraint.tighten()
 
     def extra_repr(self) -> str:
-        """The settings shown by `print`."""
         return f"label_smoothing={self.label_smoothing:g}, reduction={self.reduction!r}"
 
 

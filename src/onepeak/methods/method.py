@@ -155,19 +155,15 @@ class SoftmaxMethod(Method):
 
     @property
     def num_outputs(self) -> int:
-        """One score per class."""
         return self.num_classes
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """Log-softmax of the scores."""
         return self.class_scores(outputs).log_softmax(dim=-1)
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """The outputs themselves."""
         return outputs
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Cross-entropy of the scores."""
         return cross_entropy(self.class_scores(outputs), labels)
 
 
@@ -191,41 +187,32 @@ class Wrapped(Method):
 
     @property
     def num_outputs(self) -> int:
-        """As the base method."""
         return self.base.num_outputs
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The weighted losses, with weights of 1."""
         return self.weighted_losses(outputs, labels, None)
 
     def weighted_losses(self, outputs: Outputs, labels: Labels, weights: PerSample | None) -> PerSample:
-        """The weighted losses of the base method."""
         return self.base.weighted_losses(self.base_outputs(outputs), labels, weights)
 
     def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
-        """The mean loss of the base method."""
         return self.base.mean_loss(self.base_outputs(outputs), labels)
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """The posterior of the base method."""
         return self.base.posterior_of(self.base_outputs(outputs))
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """The class scores of the base method."""
         return self.base.class_scores(self.base_outputs(outputs))
 
     def predict(self, outputs: Outputs) -> Labels:
-        """The prediction of the base method."""
         check_scores(outputs, self.num_outputs, name="outputs")
         return self.base.predict(self.base_outputs(full_precision(outputs)))
 
     @property
     def scheduled(self) -> bool:
-        """Whether the base method has a schedule."""
         return self.base.scheduled
 
     def tighten(self) -> None:
-        """Advances the schedule of the base method."""
         self.base.tighten()
 
 
