@@ -10,6 +10,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from onepeak import ELBLoss, LogBarrier, PenaltyLoss, QuadraticPenalty, UnimodalLoss
+from onepeak.constraints import AugmentedLagrangian
 from onepeak.constraints.order import order_cost
 from onepeak.errors import InputError
 from reference import constraints as reference
@@ -76,6 +77,39 @@ def test_a_sample_of_weight_two_is_a_sample_seen_twice():
         rows = [0, 1, 1, 3]
         weighted = LOSSES[name](5)(scores, labels, weights)
         torch.testing.assert_close(weighted, LOSSES[name](5)(scores[rows], labels[rows]))
+
+
+def test_a_distribution_over_labels_costs_the_expected_loss():
+    for name in LOSSES:
+        scores, labels = batch(6, 5)
+        weights, others = torch.linspace(0.5, 2, 6, dtype=torch.float64), labels.roll(1)
+        sure, unsure = F.one_hot(labels, 5).double(), F.one_hot(others, 5).double()
+        for reduction in ("none", "mean", "sum"):
+            loss = LOSSES[name](5, reduction=reduction)
+            torch.testing.assert_close(loss(scores, sure), loss(scores, labels))
+            torch.testing.assert_close(loss(scores, sure, weights), loss(scores, labels, weights))
+        each = LOSSES[name](5, reduction="none")
+        mixed = 0.3 * each(scores, labels) + 0.7 * each(scores, others)
+        torch.testing.assert_close(each(scores, 0.3 * sure + 0.7 * unsure), mixed)
+    class_weight = torch.tensor([1.0, 2.0, 0.0, 3.0, 1.0], dtype=torch.float64)
+    loss = ELBLoss(5, weight=class_weight, label_smoothing=0.1)
+    torch.testing.assert_close(loss(scores, sure), loss(scores, labels))
+
+
+@pytest.mark.bad_input
+def test_what_is_no_distribution_over_labels_is_named():
+    for loss in [LOSSES["elb"](3), LOSSES["own + barrier"](3)]:
+        for labels, message in [
+            (torch.ones(2, 3), r"probabilities that sum to 1 over the classes, got sums from 3 to 3: divide ratings"),
+            (torch.tensor([[1.5, -0.5, 0.0]] * 2), "or probabilities that sum to 1"),
+            (torch.ones(2, 4) / 4, r"or probabilities of shape \(2, 3\), got torch.float32 of shape \(2, 4\)"),
+        ]:
+            with pytest.raises(InputError, match=message):
+                loss(torch.zeros(2, 3), labels)
+    with pytest.raises(InputError, match=r"for sample weights and for any reduction but 'mean', got shape \(\)"):
+        UnimodalLoss(F.cross_entropy, LogBarrier(3))(torch.zeros(2, 3), torch.ones(2, 3) / 3)
+    with pytest.raises(InputError, match="whose schedule counts samples"):
+        UnimodalLoss(one_minus_probability, AugmentedLagrangian(3))(torch.zeros(2, 3), torch.ones(2, 3) / 3)
 
 
 def test_many_weights_in_half_precision_do_not_add_up_to_infinity():

@@ -283,6 +283,27 @@ def test_weights_of_any_type_count_with_all_their_digits_and_leave_the_type_of_t
         close(got, plain.loss(outputs, batch.labels, sample_weight=sample_weight.float()), rtol=1e-5, atol=1e-6)
 
 
+@every_method
+def test_a_distribution_over_labels_costs_the_expected_loss(kind):
+    batch = seeded(5, 9)
+    class_weight = torch.tensor([1.0, 0.5, 3.0, 0.0, 2.0], dtype=torch.float64)
+    sample_weight = torch.linspace(0.5, 2, 9, dtype=torch.float64)
+    method, weighted = kind.build(5), kind.build(5, class_weight=class_weight)
+    outputs, labels, others = batch.outputs(method), batch.labels, batch.labels.roll(1)
+    sure, unsure = (torch.nn.functional.one_hot(each, 5).double() for each in (labels, others))
+    if method.counts_samples:
+        with pytest.raises(InputError, match="whose schedule counts samples"):
+            method.loss(outputs, sure)
+        return
+    for reduction, weight in itertools.product(("none", "mean", "sum"), (None, sample_weight)):
+        for each in (method, weighted):
+            expected = each.loss(outputs, labels, weight, reduction=reduction)
+            close(each.loss(outputs, sure, weight, reduction=reduction), expected)
+    if not method.batchwise:
+        first, second = (weighted.loss(outputs, each, reduction="none") for each in (labels, others))
+        close(weighted.loss(outputs, 0.3 * sure + 0.7 * unsure, reduction="none"), 0.3 * first + 0.7 * second)
+
+
 # Shapes and types
 
 

@@ -44,6 +44,7 @@ class AugmentedLagrangian(OrderConstraint):
     section 3.
     """
 
+    counts_samples = True
     duals: Tensor
 
     def __init__(self, num_classes: int, weight: float = 0.1) -> None:

@@ -52,6 +52,7 @@ class Constrained(Wrapped):
         device = None if parameter is None else parameter.device
         base.class_scores(torch.zeros(1, base.num_outputs, device=device))  # fail now, not when training starts
         self.constraint = constraint
+        self.counts_samples = base.counts_samples or constraint.counts_samples
 
     def weighted_losses(self, outputs: Outputs, labels: Labels, weights: PerSample | None) -> PerSample:
         cost = order_cost(self.constraint, self.base.class_scores(outputs), labels)

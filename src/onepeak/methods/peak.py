@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from onepeak._core.check import check_number
 from onepeak._core.reduce import Reduction, check_reduction
-from onepeak._core.tensors import Labels, PerClass, PerSample, Scores
+from onepeak._core.tensors import LabelProbs, Labels, PerClass, PerSample, Scores
 from onepeak.constraints.barrier import LogBarrier
 from onepeak.methods.constrained import Constrained
 from onepeak.methods.record import MethodRecord
@@ -82,7 +82,7 @@ class PeakLoss(nn.Module):
         self.reduction: Reduction = reduction
         self.method = _barred(num_classes, t, rps_weight, weight)
 
-    def forward(self, scores: Scores, labels: Labels, sample_weight: PerSample | None = None) -> Tensor:
+    def forward(self, scores: Scores, labels: Labels | LabelProbs, sample_weight: PerSample | None = None) -> Tensor:
         """The loss of raw scores of shape (..., num_classes); classes are always the last axis."""
         return self.method.loss(scores, labels, sample_weight, reduction=self.reduction)
 
