@@ -33,6 +33,8 @@ def evaluate(
     group: options.Group = None,
     path: options.Images = None,
     decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    missing: options.Missing = [],  # noqa: B006
     part: Annotated[
         str | None,
         typer.Option("--part", help="test or valid: only the samples that the model's training held out."),
@@ -67,7 +69,16 @@ def evaluate(
 
     loaded = load(model, device=device)
     source = DataSource(
-        data, root=root, order=order, label=label, group=group, path=path, decimal=decimal, skip_bad=skip_bad
+        data,
+        root=root,
+        order=order,
+        label=label,
+        group=group,
+        path=path,
+        decimal=decimal,
+        encoding=encoding,
+        missing=tuple(missing),
+        skip_bad=skip_bad,
     )
     manifest = open_for(loaded, source)
     if part is not None:

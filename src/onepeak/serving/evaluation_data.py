@@ -16,7 +16,7 @@ from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.data.order import classes_file, shown_order
 from onepeak.data.source import DataSource
 from onepeak.data.splits.leaks import item_digests
-from onepeak.data.tables.columns import PATH
+from onepeak.data.tables.columns import PATH, label_columns
 from onepeak.data.tables.read import Table
 from onepeak.errors import InputError
 from onepeak.experiment.results import PREDICTIONS, read_predictions
@@ -100,7 +100,7 @@ def _states_an_order(data: str | Path, table: Table | None) -> bool:
 
 
 def _known(name: str | None, columns: Collection[str]) -> str | None:
-    return name if name in columns else None
+    return name if name is not None and set(label_columns(name, columns)) <= set(columns) else None
 
 
 def with_classes_of(model: Model, data: Manifest) -> tuple[Manifest, tuple[str, ...]]:
