@@ -136,8 +136,10 @@ class Manifest:
         return len(self.items)
 
     def sample_name(self, index: int) -> str:
-        """Returns the name of a sample for messages: its path, or its position."""
-        return self.items.paths[index] if isinstance(self.items, ImageFiles) else f"sample {index}"
+        """Returns the name of a sample for messages: its path, its row, or its position."""
+        if isinstance(self.items, ImageFiles):
+            return self.items.paths[index]
+        return f"sample {index}" if self.rows is None else f"row {self.rows[index]}"
 
     def take(self, indices: Sequence[int] | npt.NDArray[np.int64]) -> "Manifest":
         """Returns the data set with only these samples, in this order; the classes stay the same."""
@@ -161,12 +163,7 @@ class Manifest:
 
 
 def group_note(groups: Collection[str] | None, column: str | None) -> tuple[str, ...]:
-    """A note on the number of groups from a column; none without one.
-
-    Example:
-        >>> group_note(["p", "q", "p"], "patient")
-        ("2 groups from the column 'patient'",)
-    """
+    """A note on the number of groups from a column; none without one."""
     if groups is None or column is None:
         return ()
     return (f"{counted(len(set(groups)), 'group')} from the column {column!r}",)

@@ -66,14 +66,15 @@ def test_every_cut_off_file_is_refused_or_whole(kind, options):
     data = encoded(SMOOTH, kind, **options)
     whole = decoded(data)
     refused = 0
-    for length in range(len(data)):
+    lengths = [*range(0, len(data) - 40, 3), *range(len(data) - 40, len(data))]
+    for length in lengths:
         try:
             image = decoded(data[:length])
         except UnreadableImageError:
             refused += 1
         else:
             assert (image == whole).all(), f"{length} of {len(data)} bytes gave another image"
-    assert refused > 0.9 * len(data)
+    assert refused > 0.9 * len(lengths)
 
 
 @pytest.mark.bad_input
@@ -116,10 +117,6 @@ def test_the_limit_of_pixels_can_be_moved_both_ways(monkeypatch):
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10)
     assert decoded(data).shape == (20, 24, 3)
     assert Image.MAX_IMAGE_PIXELS == 10, "the user's own limit is put back"
-
-
-def test_the_limit_is_where_pillow_begins_to_warn():
-    assert MAX_PIXELS == Image.MAX_IMAGE_PIXELS
 
 
 def test_images_are_decoded_at_once_each_within_its_own_limit(monkeypatch):

@@ -14,7 +14,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from onepeak._core.imports import require
-from onepeak.errors import InputError
+from onepeak.data.images.dicom import SUFFIXES, first_frame, is_dicom, size_of_dicom
+from onepeak.errors import InputError, MissingExtraError
 
 require("PIL", extra="data", purpose="Reading images")  # a clearer error than that of the import below
 
@@ -66,7 +67,7 @@ class TooManyPixelsError(UnreadableImageError):
 
 
 def decode_image(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | None = None) -> Image.Image:
-    """Decodes an image file to 8-bit RGB, upright.
+    """Decodes an image file to 8-bit RGB, upright; raises `UnreadableImageError` unless it is whole.
 
     - Only the first page or frame is read.
     - EXIF orientation is applied; a damaged EXIF block is ignored.
@@ -75,26 +76,23 @@ def decode_image(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | None 
     - Transparent pixels are placed on white.
     - CMYK and YCCK are converted without colour management; embedded ICC profiles are ignored.
     - 32-bit and floating-point images have no agreed range of values and are refused.
+    - DICOM: see `onepeak.data.images.dicom.first_frame`.
 
     Args:
         data: The bytes of the file.
         max_pixels: An image with more pixels than this is refused before it is decoded.
         bits: How many bits of 16-bit greyscale images are used, such as 12; by default what a TIFF declares, else 16.
             Pixels that exceed it are refused; below 16, so are 16-bit colours.
-
-    Raises:
-        UnreadableImageError: The bytes cannot be decoded to a whole image; the message gives the reason.
-
-    Example:
-        >>> file = io.BytesIO()
-        >>> Image.new("LA", (1, 1), (0, 128)).save(file, "PNG")
-        >>> decode_image(file.getvalue()).getpixel((0, 0))
-        (127, 127, 127)
     """
     if not data:
         raise UnreadableImageError("the file is empty (0 bytes)")
     with _strict_pillow(max_pixels):
         try:
+            if is_dicom(data):
+                shades = first_frame(data, max_pixels=max_pixels)
+                if isinstance(shades, int):
+                    raise _too_many(shades, max_pixels)
+                return Image.fromarray(shades).convert("RGB")
             image = Image.open(io.BytesIO(data), formats=known_formats())
             if image.width * image.height > max_pixels:
                 raise _too_many(image.width * image.height, max_pixels)
@@ -105,13 +103,15 @@ def decode_image(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | None 
                 )
             image.load()
             return upright_rgb(image, bits=bits)
-        except UnreadableImageError:
+        except (UnreadableImageError, MissingExtraError):
             raise
         except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
             found = re.search(r"\d+", str(error))
             raise _too_many(found.group() if found else "too many", max_pixels) from None
         except UnidentifiedImageError:
-            raise UnreadableImageError(f"not an image in a known format ({', '.join(known_formats())})") from None
+            raise UnreadableImageError(
+                f"not an image in a known format ({', '.join([*known_formats(), 'DICOM'])})"
+            ) from None
         except MemoryError:
             raise
         except (
@@ -148,6 +148,8 @@ def size_of_file(path: Path) -> tuple[int, int] | None:
     """Returns width and height of the upright image, from the header of its file; None if the header is unreadable."""
     with _strict_pillow(MAX_PIXELS):
         try:
+            if path.suffix.lower() in SUFFIXES:
+                return size_of_dicom(path)
             with Image.open(path, formats=known_formats()) as image:
                 turned = image.getexif().get(_ORIENTATION) in _ON_ITS_SIDE
                 if turned and image.format == "TIFF":  # Pillow turns it: before or after loading depends on the version
@@ -166,7 +168,11 @@ def upright_rgb(image: Image.Image, *, bits: int | None = None) -> Image.Image:
 
     Pillow decodes lazily, so a damaged file may raise any of Pillow's errors here.
     """
-    return _as_rgb(_upright(image), image, bits)
+    try:
+        turned = ImageOps.exif_transpose(image)
+    except Exception:  # the pixels may be fine even if the EXIF block is damaged
+        turned = image
+    return _as_rgb(turned, image, bits)
 
 
 @functools.cache
@@ -190,7 +196,12 @@ def _strict_pillow(max_pixels: int) -> Iterator[None]:
     """
     with _pillow:
         if not _decoding:
-            _switched.enter_context(_switches())
+            _switched.callback(setattr, Image, "MAX_IMAGE_PIXELS", Image.MAX_IMAGE_PIXELS)
+            _switched.callback(setattr, ImageFile, "LOAD_TRUNCATED_IMAGES", ImageFile.LOAD_TRUNCATED_IMAGES)
+            _switched.enter_context(warnings.catch_warnings())
+            warnings.simplefilter("ignore")  # about odd metadata, which is not read here
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            ImageFile.LOAD_TRUNCATED_IMAGES = False
         _decoding.append(max_pixels)
         Image.MAX_IMAGE_PIXELS = max(_decoding)
     try:
@@ -203,31 +214,11 @@ def _strict_pillow(max_pixels: int) -> Iterator[None]:
                 _switched.close()
 
 
-@contextmanager
-def _switches() -> Iterator[None]:
-    before = Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about odd metadata, which is not read here
-        warnings.simplefilter("error", Image.DecompressionBombWarning)
-        ImageFile.LOAD_TRUNCATED_IMAGES = False
-        try:
-            yield
-        finally:
-            Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES = before
-
-
-def _upright(image: Image.Image) -> Image.Image:
-    try:
-        return ImageOps.exif_transpose(image)
-    except Exception:  # the pixels may be fine even if the EXIF block is damaged
-        return image
-
-
 def _as_rgb(image: Image.Image, opened: Image.Image, bits: int | None) -> Image.Image:
     """Converts any mode of Pillow to RGB; `opened` is the image as opened, which knows the file format."""
     match image.mode:
         case _ if _has_16_bits(image, opened):
-            image = _eight_bits(image, bits or _own_bits(opened), inverted=_min_is_white(opened))
+            image = _eight_bits(image, bits or _own_bits(opened), inverted=_tag(opened, _PHOTOMETRIC) == _MIN_IS_WHITE)
         case "I" | "F":
             raise UnreadableImageError("32-bit pixels have no agreed range of values; save it with 8 or 16 bits")
         case "LAB":
@@ -263,11 +254,9 @@ def _eight_bits(image: Image.Image, bits: int, *, inverted: bool) -> Image.Image
 
 def _own_bits(opened: Image.Image) -> int:
     """Returns the number of bits that a 16-bit image declares: a TIFF may declare 12."""
-    tags = getattr(opened, "tag_v2", None)
-    return 12 if tags is not None and tags.get(_BITS_PER_SAMPLE) == (12,) else 16
+    return 12 if _tag(opened, _BITS_PER_SAMPLE) == (12,) else 16
 
 
-def _min_is_white(opened: Image.Image) -> bool:
-    """Whether 0 is white in a TIFF: Pillow inverts such images with 8 bits, but not with 16."""
-    tags = getattr(opened, "tag_v2", None)
-    return tags is not None and tags.get(_PHOTOMETRIC) == _MIN_IS_WHITE
+def _tag(opened: Image.Image, number: int) -> object:
+    """Returns the value of a TIFF's tag. Pillow inverts images whose 0 is white with 8 bits, but not with 16."""
+    return getattr(opened, "tag_v2", {}).get(number)

@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 
 from onepeak._core.files import expanded
-from onepeak._core.imports import Column, Frame, require
+from onepeak._core.imports import Frame, require
 from onepeak._core.wording import counted, listed
+from onepeak.data.images.dicom import patients_of
 from onepeak.data.images.folder import find_images, image_files
-from onepeak.data.manifest import FeatureRows, Items, Manifest, group_note
+from onepeak.data.manifest import FeatureRows, ImageFiles, Items, Manifest, group_note
 from onepeak.data.order import Order, read_labels
 from onepeak.data.tables.cells import as_names
-from onepeak.data.tables.columns import LABEL, PATH, columns_of, group_faults, group_names, likely_groups
+from onepeak.data.tables.columns import LABEL, PATH, columns_of, group_faults, group_names, likely_groups, one_label
 from onepeak.data.tables.encode import cell_fault, encode_features, encode_like, feature_faults, odd_values
 from onepeak.data.tables.faults import Fault, refuse_lost, rows_without
 from onepeak.errors import InputError
@@ -43,12 +44,13 @@ def from_frame(
 
     Args:
         frame: The table.
-        label: The column of labels. An ordered categorical column defines its own order.
-        order: Names of the classes, lowest first; see `onepeak.data.order.Order`.
-        group: The column of groups (person, patient, slide); by default `group`, if there is one.
-        path: The column of image paths; by default `path`, if there is one.
-        category: Feature columns that hold names, even if these are written in digits.
-        drop: Columns to ignore, such as an id.
+        label: The column of labels; or several, `"left,right"`, of which each row fills one. An ordered categorical
+            column defines its own order.
+        order: As in `onepeak.data.DataSource`, like the next four.
+        group: The column of groups.
+        path: The column of image paths.
+        category: Columns that hold names.
+        drop: Columns to ignore.
         root: For images: the folder that the paths are relative to, by default the current one.
         skip_bad: Whether to leave out, with a note, rows that cannot be used (no label, a label not in the order, no
             group, an infinite number, an image that does not exist), if they are at most half of the rows.
@@ -72,6 +74,8 @@ def from_frame(
     if not len(frame):
         raise InputError("The table must have at least one row, got none.")
     read_as = "" if like is None else "rows that are read with `like`"
+    frame, several, label_notes = one_label(frame, label)
+    faults = [*faults, *several]
     columns = columns_of(frame, label=label, group=group, path=path, category=category, drop=drop, read_as=read_as)
     if like is not None and columns.path is not None:
         raise InputError(
@@ -87,16 +91,22 @@ def from_frame(
     others = part[list(columns.others)]
     folder = expanded("." if root is None else root)
     if columns.path is not None:
-        faults = [fault for fault in faults if fault.unread]  # the other columns of a list are not read
+        faults = [fault for fault in faults if fault.unread or fault in several]  # other columns are not read
         written = part[columns.path].tolist()
         paths, own_faults = find_images(written, root=folder, rows=list(part.index), column=columns.path)
     elif like is not None:
         rows, notes, wrong = encode_like(part, columns=like.columns, categories=like.categories)
         own_faults = [cell_fault(part[name], cells) for name, cells in wrong.items()]
     else:
-        others = _with_names(others, category)
+        infer = pandas.api.types.infer_dtype
+        dates = [name for name in others.columns if infer(others[name]) in ("datetime64", "datetime", "date")]
+        others = others.copy()
+        for name in {*category, *dates}:  # dates become text, as in a CSV
+            others[name] = as_names(others[name])
         own_faults = feature_faults(others.drop(columns=list(category)))
-    ordered, label_faults = read_labels(_plain(part[label]), order=order, source=source, rows=list(part.index))
+    labelled = part[label]
+    plain = [None if gone else value for value, gone in zip(labelled.tolist(), labelled.isna(), strict=True)]
+    ordered, label_faults = read_labels(plain, order=order, source=source, rows=list(part.index))
     own_faults += label_faults
     if columns.group is not None:
         own_faults += group_faults(part[columns.group])
@@ -125,7 +135,11 @@ def from_frame(
         notes = (*notes, *likely_groups(others.iloc[used]))
     if isinstance(items, FeatureRows) and root is not None:
         raise InputError(f"`root` has no use for a table of features (it has no column `{PATH}`): leave it out.")
-    groups = None if columns.group is None else tuple(group_names(part[columns.group].iloc[used]))
+    groups, of_patients = None, tuple[str, ...]()
+    if columns.group is not None:
+        groups = tuple(group_names(part[columns.group].iloc[used]))
+    elif isinstance(items, ImageFiles):
+        groups, of_patients = patients_of(items.root, items.paths)
     return Manifest(
         name=name,
         items=items,
@@ -137,20 +151,5 @@ def from_frame(
         group_column=columns.group,
         path_column=columns.path,
         num_left_out=len(frame) - len(used),
-        notes=(*left_out, *ordered.notes, *notes, *group_note(groups, columns.group)),
+        notes=(*left_out, *label_notes, *ordered.notes, *notes, *of_patients, *group_note(groups, columns.group)),
     )
-
-
-def _plain(column: Column) -> Sequence[object]:
-    """Returns the values as Python objects, None for missing values of any type."""
-    return [None if missing else value for value, missing in zip(column.tolist(), column.isna(), strict=True)]
-
-
-def _with_names(features: Frame, category: Sequence[str]) -> Frame:
-    """Returns the features with names in columns declared to hold them; dates become text, as in a CSV."""
-    infer = require("pandas", extra="data", purpose="A table").api.types.infer_dtype
-    named = features.copy()
-    for name in features.columns:
-        if name in category or infer(features[name]) in ("datetime64", "datetime", "date"):
-            named[name] = as_names(features[name])
-    return named
