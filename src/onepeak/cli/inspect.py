@@ -34,6 +34,8 @@ def inspect(
     group: options.Group = None,
     path: options.Images = None,
     decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    missing: options.Missing = [],  # noqa: B006
     model: Annotated[
         Path | None,
         typer.Option(
@@ -66,7 +68,15 @@ def inspect(
 
     check_address(host, token=token)
     if data is None:
-        of_data = {"order": order, "label": label, "group": group, "path": path, "decimal": decimal}
+        of_data = {
+            "order": order,
+            "label": label,
+            "group": group,
+            "path": path,
+            "decimal": decimal,
+            "encoding": encoding,
+            "missing": tuple(missing) or None,
+        }
         _refuse(of_data, "without --data")
         inspection = open_inspection(folder, root=root, actions=actions)
         loaded = _model_to_try(inspection, model, device=device)
@@ -74,14 +84,23 @@ def inspect(
         _refuse({"model": model}, "with --data, which uses the model of the folder")
         from onepeak.data.source import DataSource
         from onepeak.serving import load
-        from onepeak.serving.choose_model import model_folder
         from onepeak.serving.evaluation_data import open_for
         from onepeak.serving.inspector.model_inspection import inspect_model
+        from onepeak.serving.model import model_folder
 
         place = model_folder(folder)
         loaded = load(place, device=device)
         source = DataSource(
-            data, root=root, order=order, label=label, group=group, path=path, decimal=decimal, skip_bad=True
+            data,
+            root=root,
+            order=order,
+            label=label,
+            group=group,
+            path=path,
+            decimal=decimal,
+            encoding=encoding,
+            missing=tuple(missing),
+            skip_bad=True,
         )
         manifest = open_for(loaded, source)
         with spinner(f"Predicting {len(manifest):,} samples", quiet=quiet):

@@ -44,7 +44,9 @@ Order = Annotated[
     str | None,
     typer.Option("--order", callback=_with_commas, help="Classes, lowest first: a,b,c or 0..69 or a .txt file."),
 ]
-Label = Annotated[str | None, typer.Option("--label", help="Label column of a table.")]
+Label = Annotated[
+    str | None, typer.Option("--label", help="Label column; or several, a,b, one of which each row fills.")
+]
 Group = Annotated[str | None, typer.Option("--group", help="Group column: person, patient, slide.")]
 Images = Annotated[str | None, typer.Option("--path", help="Image column of a list (default: path).")]
 Category = Annotated[
@@ -55,6 +57,10 @@ Drop = Annotated[list[str], typer.Option("--drop", help="Table column to ignore,
 Decimal = Annotated[
     str | None,
     typer.Option("--decimal", help="Decimal separator: pass , if 1,234 means 1.234."),
+]
+Encoding = Annotated[str | None, typer.Option("--encoding", help="Encoding of a CSV, such as cp1252 (default: UTF-8).")]
+Missing = Annotated[
+    list[str], typer.Option("--missing", help="Cell of a CSV that stands for a missing value, such as -. Repeatable.")
 ]
 Splits = Annotated[int | None, typer.Option("--splits", help="Number of random splits.")]
 Folds = Annotated[

@@ -29,6 +29,8 @@ def splits(
     category: options.Category = [],  # noqa: B006
     drop: options.Drop = [],  # noqa: B006
     decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    missing: options.Missing = [],  # noqa: B006
     protocol: Annotated[
         str,
         typer.Option(
@@ -73,6 +75,8 @@ def splits(
         category=tuple(category),
         drop=tuple(drop),
         decimal=decimal,
+        encoding=encoding,
+        missing=tuple(missing),
         skip_bad=skip_bad,
     ).open()
     with Console(stderr=True).status(f"Reading {len(manifest):,} samples to find copies"):

@@ -37,6 +37,8 @@ def compare(
     category: options.Category = [],  # noqa: B006
     drop: options.Drop = [],  # noqa: B006
     decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    missing: options.Missing = [],  # noqa: B006
     protocol: Annotated[
         str | None,
         typer.Option(
@@ -123,6 +125,8 @@ def compare(
                 "category": tuple(category) or None,
                 "drop": tuple(drop) or None,
                 "decimal": decimal,
+                "encoding": encoding,
+                "missing": tuple(missing) or None,
                 "skip_bad": skip_bad or None,
             }
         ),
