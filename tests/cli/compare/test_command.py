@@ -226,7 +226,7 @@ def test_rows_that_a_file_of_splits_leaves_out_are_told(run, table, tmp_path, he
     frame.to_csv(tmp_path / "parts.csv", index_label="item")
     status, _, errors = run(*flags_of(table, tmp_path / "out", "--methods", "ce", "--protocol", tmp_path / "parts.csv"))
     assert status == 0, errors
-    assert "2 of 80 samples are in no part, and not used: sample 78, sample 79" in errors
+    assert "2 of 80 samples are in no part, and not used: row 80, row 81" in errors
 
 
 @pytest.mark.bad_input
