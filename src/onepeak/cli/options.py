@@ -83,6 +83,20 @@ Network = Annotated[list[str], typer.Option("--network", help="Network setting: 
 Backbone = Annotated[
     str | None, typer.Option("--backbone", help="Backbone: a timm name, small, mlp, or your own as module:name.")
 ]
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        "--weights", callback=at_home, help="File of backbone weights, or pretrained (timm's own; needs a network)."
+    ),
+]
+Normalise = Annotated[
+    str | None,
+    typer.Option(
+        "--normalise",
+        help="Pixels as the network reads them: paper (-1 to 1) or timm (mean and deviation of timm's weights; the "
+        "default with --weights pretrained).",
+    ),
+]
 Pooling = Annotated[str | None, typer.Option("--pooling", help="Pooling: wildcat, average or max.")]
 Protocol = Annotated[
     str,

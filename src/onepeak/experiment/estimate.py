@@ -19,6 +19,7 @@ from onepeak.experiment.plan import Experiment
 from onepeak.experiment.prepared import (
     PreparedExperiment,
     check_with,
+    network_of,
     notes_on_splits,
     open_manifest,
     recipe_of,
@@ -132,7 +133,7 @@ def probe(
             prepared=prepared,
             splits=(few,),
             recipe=replace(recipe, epochs=3, patience=None),
-            network=prepared.network(experiment.network),
+            network=network_of(experiment, prepared),
             leaks={},
         )
         settings = prepared_experiment.settings(replace(experiment.methods[0], recipe={}))

@@ -20,6 +20,7 @@ from onepeak.networks.build import NetworkSettings
 from onepeak.training.devices import Precision
 from onepeak.training.prepare import NETWORK_NAMES
 from onepeak.training.presets import BASE, PAPER, PRESETS
+from onepeak.training.pretrained import PRETRAINED, Normalise
 from onepeak.training.recipe import NOT_A_SETTING, Recipe, changed, replaced
 
 PAPER_METHODS = ("ce", "ren", "ld", "mv", "po", "pn", "elb")
@@ -227,7 +228,9 @@ class Experiment:
     network: dict[str, Any] = field(default_factory=dict)
     """Settings of `NetworkSettings` that differ from the defaults for the data."""
     weights: str | None = None
-    """A local file with the backbone's initial weights."""
+    """A local file with the backbone's initial weights, or "pretrained" for timm's own."""
+    normalise: Normalise | None = None
+    """How pixels become inputs: "timm" with timm's own weights by default, "paper" otherwise."""
     precision: Precision = "fp32"
     allow_leak: bool = False
     """Whether to train although the splits leak; every record then lists the leaks."""
@@ -248,6 +251,8 @@ class Experiment:
                 check_integer(name, getattr(self, name), minimum=1)
         check_integer("seed", self.seed, minimum=0)
         check_choice("precision", self.precision, get_args(Precision))
+        if self.normalise is not None:
+            check_choice("normalise", self.normalise, get_args(Normalise))
         if not isinstance(self.allow_leak, bool):
             raise InputError(f"`allow_leak` must be true or false, got {self.allow_leak!r}.")
         self._check_methods()
@@ -267,8 +272,8 @@ class Experiment:
 
     @property
     def weights_file(self) -> Path | None:
-        """The path of the backbone's initial weights."""
-        return None if self.weights is None else expanded(self.weights)
+        """The file of the backbone's initial weights, if one was given."""
+        return None if self.weights in (None, PRETRAINED) else expanded(str(self.weights))
 
 
 def name_for(data: str) -> str:

@@ -1,12 +1,12 @@
 """An experiment with its data, as needed by every process that trains its runs."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from onepeak._core.wording import did_you_mean_file
-from onepeak.data.manifest import Manifest
+from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.splits import Split, find_leaks, make_splits, refuse_leaks, split_notes
 from onepeak.data.splits.leaks import conflict_notes, data_digest
 from onepeak.errors import InputError, together
@@ -16,6 +16,7 @@ from onepeak.networks.build import NetworkSettings
 from onepeak.training.pack import draws_at_random
 from onepeak.training.prepare import Prepared, prepare, try_network
 from onepeak.training.presets import recipe_for
+from onepeak.training.pretrained import PRETRAINED, pretrained_file, timm_pixels
 from onepeak.training.recipe import Recipe, changed, class_weights, replaced, without_effect
 from onepeak.training.run import RunSettings, make_network
 
@@ -31,6 +32,13 @@ class PreparedExperiment:
     network: NetworkSettings
     leaks: dict[str, tuple[str, ...]]
     """What the parts of a split share, by the split's name: equal rows of a table, and leaks that were allowed."""
+    pretrained: Path | None = None
+    """The file of timm's own weights, if the experiment asks for them."""
+
+    @property
+    def weights_file(self) -> Path | None:
+        """The file of the backbone's initial weights."""
+        return self.pretrained or self.experiment.weights_file
 
     def settings(self, entry: MethodEntry) -> RunSettings:
         """Returns what to train and how, for one method."""
@@ -39,7 +47,7 @@ class PreparedExperiment:
             variant=entry.variant,
             method_settings=entry.settings,
             network=self.network,
-            weights=self.experiment.weights_file,
+            weights=self.weights_file,
             recipe=recipe_of(entry, self.recipe),
             seed=self.experiment.seed,
         )
@@ -97,6 +105,9 @@ def check_with(manifest: Manifest, experiment: Experiment, *, only: tuple[int, i
         )
     recipe = checked_recipe(manifest, experiment)
     try_network(manifest, experiment.network, weights=experiment.weights_file)
+    backbone = "mlp" if isinstance(manifest.items, FeatureRows) else experiment.network.get("backbone")
+    if experiment.weights == PRETRAINED and backbone is not None:
+        pretrained_file(backbone)
     for entry in experiment.methods:
         method(entry.name, num_classes=manifest.num_classes, variant=entry.variant, **entry.settings)
     splits_of(experiment, manifest, only=only)
@@ -120,14 +131,25 @@ def prepare_experiment(
         split.name: tuple(str(leak) for leak in find_leaks(prepared.manifest, split, digests=prepared.digests))
         for split in (splits if leaks else ())
     }
+    network = network_of(experiment, prepared)
     return PreparedExperiment(
         experiment=experiment,
         prepared=prepared,
         splits=splits,
         recipe=recipe,
-        network=prepared.network(experiment.network),
+        network=network,
         leaks={name: found for name, found in by_split.items() if found},
+        pretrained=pretrained_file(network.backbone) if experiment.weights == PRETRAINED else None,
     )
+
+
+def network_of(experiment: Experiment, prepared: Prepared) -> NetworkSettings:
+    """Returns the network of all runs, with the pixels that its weights were trained on if they are timm's own."""
+    network = prepared.network(experiment.network)
+    own = "timm" if experiment.weights == PRETRAINED else "paper"
+    if network.mean is not None or (experiment.normalise or own) == "paper":
+        return network
+    return replace(network, **timm_pixels(network.backbone))  # type: ignore[arg-type]
 
 
 def open_manifest(experiment: Experiment) -> Manifest:

@@ -123,7 +123,7 @@ def train_run(
     manifest, store, recipe = prepared.manifest, prepared.store, settings.recipe
     select = settings.selection(manifest.name)
     with same_bits():
-        feed, encoder = prepared.feed(split, recipe, fabric.device)
+        feed, encoder = prepared.feed(split, recipe, fabric.device, settings.network)
         shape = settings.network if encoder is None else replace(settings.network, num_features=encoder.num_features)
         weights = class_weights(recipe.class_weight, manifest.labels[split.train], manifest.num_classes)
         network = make_network(settings, shape, manifest.num_classes, class_weight=weights).to(fabric.device)

@@ -62,9 +62,8 @@ def compare(
     network: options.Network = [],  # noqa: B006
     backbone: options.Backbone = None,
     pooling: options.Pooling = None,
-    weights: Annotated[
-        str | None, typer.Option("--weights", callback=options.at_home, help="File of backbone weights.")
-    ] = None,
+    weights: options.Weights = None,
+    normalise: options.Normalise = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Random seed.")] = None,
     device: options.Device = "auto",
     precision: Annotated[str | None, typer.Option("--precision", help="Precision: fp32, bf16 or fp16.")] = None,
@@ -136,6 +135,7 @@ def compare(
                 "splits": splits,
                 "folds": folds,
                 "weights": weights,
+                "normalise": normalise,
                 "seed": seed,
                 "precision": precision,
                 "allow_leak": allow_leak or None,

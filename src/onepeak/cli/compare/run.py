@@ -85,7 +85,7 @@ def compare_all(request: CompareRequest) -> None:
             torch.set_num_threads(request.threads or 1)  # so that the probe is as fast as a worker
         estimate = plan_runs(experiment, folder, fabric=fabric)
         if not request.quiet:
-            notes = first_weights_notes(estimate.backbone, experiment.weights_file) if estimate.backbone else ()
+            notes = first_weights_notes(estimate.backbone, experiment.weights) if estimate.backbone else ()
             print_notes((*estimate.notes, *notes))
         print_plan(estimate.runs, executor=executor, as_json=request.as_json)
         return
@@ -213,7 +213,7 @@ def run_comparison(
         print_notes(
             (
                 *prepared_experiment.notes,
-                *first_weights_notes(prepared_experiment.network.backbone, experiment.weights_file),
+                *first_weights_notes(prepared_experiment.network.backbone, experiment.weights),
             )
         )
         print_note(_title(prepared_experiment, folder, executor, num_runs=len(runs)))

@@ -114,9 +114,7 @@ def announce(
         prepared_experiment.network.backbone,
         prepared_experiment.recipe.epochs,
     )
-    print_notes(
-        (*prepared_experiment.notes, *first_weights_notes(backbone, prepared_experiment.experiment.weights_file))
-    )
+    print_notes((*prepared_experiment.notes, *first_weights_notes(backbone, prepared_experiment.experiment.weights)))
     print_note(
         f"{request.entry.name} on {manifest.name}: {manifest.num_classes} classes, "
         f"{' / '.join(str(size) for size in prepared_experiment.splits[0].sizes.values())} to train / validate / test, "

@@ -448,11 +448,12 @@ def _store(folder: Path, index: StoreIndex, pieces: Pieces | None) -> ImageStore
 
 def pack(prepared_experiment: PreparedExperiment) -> Shipment:
     """Packs an experiment for sending."""
-    store, weights = prepared_experiment.prepared.store, prepared_experiment.experiment.weights_file
+    store, weights = prepared_experiment.prepared.store, prepared_experiment.weights_file
     rest = replace(
         prepared_experiment,
         prepared=replace(prepared_experiment.prepared, store=None),
         experiment=replace(prepared_experiment.experiment, weights=None),
+        pretrained=None,
     )
     return Shipment(
         prepared_experiment=pickle.dumps(rest),
