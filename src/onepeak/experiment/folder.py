@@ -126,6 +126,8 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[
         yield "the weights differ"
     if record_before.get("backbone") != record_now["backbone"]:
         yield "the source file of the backbone differs"
+    yield from _different_values("tune", before.get("tune", {}), now["tune"])
+    yield from _different_values("freeze", before.get("freeze", False), now["freeze"])
     for key in ("seed", "precision", "recipe", "network"):
         yield from _different_values(key, before.get(key), now[key])
     methods = {entry["label"]: entry for entry in before.get("methods", [])}

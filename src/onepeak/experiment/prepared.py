@@ -13,6 +13,9 @@ from onepeak.errors import InputError, together
 from onepeak.experiment.plan import Experiment, MethodEntry, RecipeSource
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings
+from onepeak.networks.own_backbone import is_own
+from onepeak.training.devices import find_device
+from onepeak.training.features import features_of
 from onepeak.training.pack import draws_at_random
 from onepeak.training.prepare import Prepared, prepare, try_network
 from onepeak.training.presets import recipe_for
@@ -50,6 +53,7 @@ class PreparedExperiment:
             weights=self.weights_file,
             recipe=recipe_of(entry, self.recipe),
             seed=self.experiment.seed,
+            features=None if self.prepared.features is None else self.prepared.features.digest,
         )
 
     def shared_by_parts(self, split: Split) -> dict[str, list[str]]:
@@ -69,7 +73,7 @@ class PreparedExperiment:
         """Whether runs may share a process: they share one random stream, so no module may draw random numbers."""
         first, *others = self.experiment.methods
         classes = self.prepared.manifest.num_classes
-        network = make_network(self.settings(first), self.network, classes)
+        network = make_network(self.settings(first), self.network, classes, features=self.prepared.features)
         methods = (method(one.name, num_classes=classes, variant=one.variant, **one.settings) for one in others)
         return not any(draws_at_random(module) for module in (network, *methods))
 
@@ -79,7 +83,9 @@ class PreparedExperiment:
         return data_digest(self.prepared.manifest, self.prepared.digests)
 
 
-def open_experiment(experiment: Experiment, *, cache: Path | None = None, quiet: bool = False) -> PreparedExperiment:
+def open_experiment(
+    experiment: Experiment, *, cache: Path | None = None, quiet: bool = False, device: str = "auto"
+) -> PreparedExperiment:
     """Opens the data, decodes images that are not decoded yet, and makes the splits.
 
     Raises:
@@ -87,9 +93,10 @@ def open_experiment(experiment: Experiment, *, cache: Path | None = None, quiet:
     """
     manifest = open_manifest(experiment)
     recipe = check_with(manifest, experiment)
-    prepared_experiment = prepare_experiment(experiment, manifest, recipe, cache=cache, quiet=quiet)
-    # The backbone for images is known now, so the weights can be checked against it.
-    make_network(prepared_experiment.settings(experiment.methods[0]), prepared_experiment.network, manifest.num_classes)
+    prepared_experiment = prepare_experiment(experiment, manifest, recipe, cache=cache, quiet=quiet, device=device)
+    if not experiment.freeze:  # the backbone for images is known now, so the weights can be checked against it
+        settings = prepared_experiment.settings(experiment.methods[0])
+        make_network(settings, prepared_experiment.network, manifest.num_classes)
     return prepared_experiment
 
 
@@ -110,8 +117,24 @@ def check_with(manifest: Manifest, experiment: Experiment, *, only: tuple[int, i
         pretrained_file(backbone)
     for entry in experiment.methods:
         method(entry.name, num_classes=manifest.num_classes, variant=entry.variant, **entry.settings)
+    if experiment.freeze:
+        _check_freeze(manifest, experiment)
     splits_of(experiment, manifest, only=only)
     return recipe
+
+
+def _check_freeze(manifest: Manifest, experiment: Experiment) -> None:
+    """Refuses to freeze where there is nothing to freeze, and pooling of maps that features do not have."""
+    backbone = experiment.network.get("backbone", "")
+    if isinstance(manifest.items, FeatureRows):
+        raise InputError("`freeze` does nothing for a table: leave it out.", argument="freeze")
+    if experiment.weights is None and not is_own(backbone):
+        raise InputError("`freeze` needs weights that are worth keeping: give --weights too.", argument="freeze")
+    if experiment.network.get("pooling", "average") != "average":
+        raise InputError(
+            f"`pooling` must be 'average' with a frozen backbone, got {experiment.network['pooling']!r}.",
+            argument="pooling",
+        )
 
 
 def prepare_experiment(
@@ -122,8 +145,9 @@ def prepare_experiment(
     cache: Path | None = None,
     quiet: bool = False,
     only: tuple[int, int] | None = None,
+    device: str = "auto",
 ) -> PreparedExperiment:
-    """Decodes images that are not decoded yet, and makes the splits."""
+    """Decodes images that are not decoded yet, makes the splits, and has a frozen backbone look at the images."""
     prepared = prepare(manifest, recipe, cache_dir=cache, skip_bad=experiment.source.skip_bad, quiet=quiet)
     splits = splits_of(experiment, prepared.manifest, only=only)
     leaks = refuse_leaks(prepared.manifest, splits, digests=prepared.digests, allow=experiment.allow_leak)
@@ -132,6 +156,17 @@ def prepare_experiment(
         for split in (splits if leaks else ())
     }
     network = network_of(experiment, prepared)
+    weights = initial_weights(experiment, network)
+    if experiment.freeze and prepared.store is not None:
+        features = features_of(
+            prepared.store,
+            network,
+            recipe.augment,
+            weights=weights,
+            device=find_device(device),
+            progress=False if quiet else None,
+        )
+        prepared = replace(prepared, features=features)
     return PreparedExperiment(
         experiment=experiment,
         prepared=prepared,
@@ -139,13 +174,20 @@ def prepare_experiment(
         recipe=recipe,
         network=network,
         leaks={name: found for name, found in by_split.items() if found},
-        pretrained=pretrained_file(network.backbone) if experiment.weights == PRETRAINED else None,
+        pretrained=weights if experiment.weights == PRETRAINED else None,
     )
+
+
+def initial_weights(experiment: Experiment, network: NetworkSettings) -> Path | None:
+    """Returns the file of the backbone's initial weights; timm's own are fetched if they are asked for."""
+    return pretrained_file(network.backbone) if experiment.weights == PRETRAINED else experiment.weights_file
 
 
 def network_of(experiment: Experiment, prepared: Prepared) -> NetworkSettings:
     """Returns the network of all runs, with the pixels that its weights were trained on if they are timm's own."""
     network = prepared.network(experiment.network)
+    if experiment.freeze and not is_own(network.backbone):
+        network = replace(network, pooling="average")
     own = "timm" if experiment.weights == PRETRAINED else "paper"
     if network.mean is not None or (experiment.normalise or own) == "paper":
         return network
@@ -193,7 +235,7 @@ def checked_recipe(manifest: Manifest, experiment: Experiment) -> Recipe:
         InputError: All that is wrong, with file and key.
     """
     common = experiment.recipe_source or RecipeSource(file=experiment.name, prefix="recipe.")
-    recipe = recipe_for(manifest, experiment.recipe, source=common.file, prefix=common.prefix)
+    recipe = recipe_for(manifest, experiment.recipe, source=common.file, prefix=common.prefix, frozen=experiment.freeze)
     backbone = experiment.network.get("backbone")
 
     def useless(given: Mapping[str, Any], recipes: Sequence[Recipe], prefix: str) -> Iterator[InputError]:

@@ -152,6 +152,17 @@ def build_network(
     return Network(backbone, head, method, notes=() if weights is None else _load(backbone, weights))
 
 
+def network_on_features(
+    method: Method, settings: NetworkSettings, num_channels: int, *, of_maps: bool, seed: int
+) -> Network:
+    """Builds what `build_network` puts after the backbone, with the same initial weights, on given features."""
+    with seeded(seed, "head"):
+        head = _head(num_channels, method.num_outputs, settings, of_maps=of_maps)
+    with seeded(seed, "method"):
+        reset_weights(method)
+    return Network(nn.Identity(), head, method)
+
+
 def network_around(
     method: Method,
     backbone: nn.Module,

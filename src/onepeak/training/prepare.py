@@ -25,6 +25,7 @@ from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.inputs import ImageInput
 from onepeak.networks.own_backbone import is_own
 from onepeak.networks.weights import read_weights
+from onepeak.training.features import FeatureFeed, Features
 from onepeak.training.feed import Feed, ImageFeed, RowFeed
 from onepeak.training.model_files import WEIGHTS, load_description
 from onepeak.training.out_folder import DESCRIPTION
@@ -42,6 +43,8 @@ class Prepared:
     """The images, in the manifest's order; None for a table."""
     digests: tuple[str, ...]
     """A hash of each item's content, for the leak check."""
+    features: Features | None = None
+    """The features of a frozen backbone, which runs are trained on in place of the images."""
     doubts: tuple[str, ...] = ()
     """Notes on what looks odd in the images."""
 
@@ -55,6 +58,8 @@ class Prepared:
             return RowFeed(encoder.encode(items), device), encoder
         if self.store is None:
             raise TypeError("images without a store")
+        if self.features is not None:
+            return FeatureFeed(self.features, device), None
         pixels = None if network is None else ImageInput(network.mean, network.std)
         return ImageFeed(self.store, recipe.augment, device, pixels), None
 

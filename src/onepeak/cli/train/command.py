@@ -53,6 +53,7 @@ def train(
     pooling: options.Pooling = None,
     weights: options.Weights = None,
     normalise: options.Normalise = None,
+    freeze: options.Freeze = False,
     seed: options.Seed = 0,
     device: options.Device = "auto",
     precision: Annotated[str, typer.Option("--precision", help="Precision: fp32, bf16 or fp16.")] = "fp32",
@@ -117,6 +118,7 @@ def train(
         network=options.network_settings(network, backbone=backbone, pooling=pooling),
         weights=weights,
         normalise=normalise,  # type: ignore[arg-type]  # checked there
+        freeze=freeze,
         precision=precision,  # type: ignore[arg-type]  # checked there
         allow_leak=allow_leak,
     )

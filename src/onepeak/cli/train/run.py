@@ -73,10 +73,10 @@ def train_one(request: TrainRequest) -> None:
     done = epochs_done(out / CHECKPOINT)
     logger = LoggerWatch(request.logger, out) if fabric.is_global_zero and request.logger != "none" else None
     prepared_experiment = prepare_experiment(
-        experiment, manifest, recipe, cache=request.cache, quiet=request.quiet, only=only
+        experiment, manifest, recipe, cache=request.cache, quiet=request.quiet, only=only, device=request.device
     )
     threads = request.threads or (
-        1 if fabric.device.type == "cpu" and prepared_experiment.network.backbone == "mlp" else None
+        1 if fabric.device.type == "cpu" and _takes_short_steps(prepared_experiment) else None
     )
     if threads is not None:
         torch.set_num_threads(threads)  # a table's steps are so short that threads only wait for each other
@@ -87,6 +87,10 @@ def train_one(request: TrainRequest) -> None:
         show(result, manifest.num_classes, out)
         if not request.quiet:
             print_notes(training_warnings(result, manifest.num_classes, values_to_lower(out, result["selected_by"])))
+
+
+def _takes_short_steps(prepared_experiment: PreparedExperiment) -> bool:
+    return prepared_experiment.network.backbone == "mlp" or prepared_experiment.prepared.features is not None
 
 
 def check_folder(out: Path, *, resume: bool) -> None:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from onepeak._core.imports import require
 from onepeak.errors import OnepeakError
 from onepeak.metrics.functional.side_order_index import side_order_index
+from onepeak.networks.inputs import ImageInput
 from onepeak.posterior.isotonic import NO_PROBABILITY, add_in_log, scan
 from onepeak.serving.model import Model
 from onepeak.serving.posterior_options import PosteriorOptions
