@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import time
 
@@ -17,6 +16,7 @@ import pytest
 import torch
 from PIL import Image
 
+from forked import Forked
 from onepeak.cli import main
 
 
@@ -25,22 +25,10 @@ def flags_of(table, out, *more):
     return [str(flag) for flag in (*shared, "--device", "cpu", "--out", out, *more)]
 
 
-def start(*arguments):
-    """A process that really trains, with workers of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "onepeak", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        start_new_session=True,
-    )
-
-
 def test_stopped_by_control_c_it_says_how_to_go_on_and_does(table, tmp_path, run, here):
     out = tmp_path / "out"
     long = flags_of(table, out, "--epochs", 4000, "--workers", 1)
-    process = start(*long)
+    process = Forked("onepeak", *long)
     try:
         end = time.monotonic() + 200
         while not list(out.rglob("checkpoint.pt")):
@@ -202,9 +190,6 @@ def test_a_run_that_fails_is_named_with_its_file_and_json_tells_the_means_of_the
     status, output, errors = run("compare", plan, *again)
     assert "Note: no run of wild is finished, so --against and --alone are ignored." in errors
     assert {row["against"] for row in json.loads(output)["summary"]} == {None}
-
-    status, output, errors = run("compare", plan, "--alone", "elb", *again)
-    assert "Note: no run of wild is finished, so --against and --alone are ignored." in errors
 
     flags = ("--methods", "wild", "--out", tmp_path / "wild", "--device", "cpu", "--quiet", "--json")
     status, output, _ = run("compare", plan, *flags)
