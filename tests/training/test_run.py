@@ -11,16 +11,18 @@ import pandas as pd
 import pytest
 import torch
 
+from forked import output_of
 from image_files import write_images
 from onepeak.data.images.store.build import build_store
 from onepeak.data.splits import Split
 from onepeak.errors import InputError
 from onepeak.metrics.catalog import DEFAULT_NAMES, collection
 from onepeak.networks.build import NetworkSettings
+from onepeak.posterior.predictions import Predictions
 from onepeak.training.calibration import calibrated_figures, calibration_of
 from onepeak.training.checkpoint import CheckpointError
 from onepeak.training.devices import make_fabric
-from onepeak.training.evaluate import Predictions, measure, predict
+from onepeak.training.evaluate import measure, predict
 from onepeak.training.image_range import ImageRange
 from onepeak.training.loop import DivergedError
 from onepeak.training.model_files import load_description, load_network
@@ -29,7 +31,6 @@ from onepeak.training.run import RunSettings, fingerprint, make_network, train_r
 from run_folders import RUN_FILES
 from trained_models import image_run
 from training.planted import CLASSES, RECIPE, WEIGHTS, planted_images, settings_of, split_of
-from training.scripts import run_script
 
 
 class Stop:
@@ -82,7 +83,7 @@ def test_a_run_ends_with_the_calibration_of_its_validation_part(finished):
         log_probs = torch.from_numpy(np.stack(frame["log_probs"]))
         labels, predicted = (torch.tensor(frame[column].tolist()) for column in ("label", "predicted"))
         parts[name] = Predictions(
-            indices=frame["item"].to_numpy(), labels=labels, predicted=predicted, log_probs=log_probs
+            items=frame["item"].to_numpy(), truth=labels, predicted_index=predicted, log_probs=log_probs
         )
     calibration = calibration_of(parts["valid"])
     assert load_description(folder).calibration == calibration
@@ -149,7 +150,7 @@ def test_a_finished_folder_loads_and_predicts_as_the_run_did(trained, table, spl
     found = predict(network, feed, split.test, labels, fabric=fabric, batch_size=RECIPE.evaluation_batch_size)
     kept = pd.read_parquet(folder / "predictions.parquet").query("part == 'test'")
     assert found.log_probs.tolist() == [row.tolist() for row in kept["log_probs"]]
-    assert found.predicted.tolist() == kept["predicted"].tolist()
+    assert found.predicted_index.tolist() == kept["predicted"].tolist()
 
 
 def test_the_same_seed_gives_the_same_bits_and_another_seed_others(trained):
@@ -373,7 +374,7 @@ def test_whatever_decides_the_outcome_is_in_the_fingerprint(table, split, fabric
 
 @pytest.mark.parametrize("num_kills", [3, pytest.param(20, marks=pytest.mark.slow)])
 def test_runs_killed_at_random_moments_end_in_the_same_bits(tmp_path, num_kills):
-    kills = json.loads(run_script("train_and_be_killed.py", tmp_path, num_kills))
+    kills = json.loads(output_of(Path(__file__).with_name("train_and_be_killed.py"), tmp_path, num_kills))
     # kills before the first checkpoint prove nothing about going on from one
     assert sum(kill["resumable"] for kill in kills) >= num_kills
     whole = tmp_path / "whole"

@@ -63,10 +63,9 @@ def evaluate(
     from onepeak._core.wording import counted
     from onepeak.data.source import DataSource
     from onepeak.serving import load
-    from onepeak.serving.choose_model import model_folder
     from onepeak.serving.evaluation import evaluate as measured
-    from onepeak.serving.evaluation import held_out
-    from onepeak.serving.evaluation_data import open_for
+    from onepeak.serving.evaluation_data import held_out, open_for
+    from onepeak.serving.model import model_folder
 
     loaded = load(model, device=device)
     source = DataSource(

@@ -11,8 +11,7 @@ from onepeak._core.wording import counted
 from onepeak.metrics.bootstrap import FEWEST, Interval, confidence_intervals
 from onepeak.metrics.catalog import NAMES, collection
 from onepeak.posterior import covers, sizes
-from onepeak.serving.prediction import Prediction
-from onepeak.training.evaluate import Predictions
+from onepeak.posterior.predictions import Predictions
 
 LEVEL = 0.95
 WITHOUT_INTERVAL = (
@@ -60,21 +59,13 @@ class Confidence:
 
 def confidence_of(
     measured: Predictions,
-    prediction: Prediction,
+    prediction: Predictions,
     *,
     costs: Tensor | None,
     groups: Sequence[str] | None,
     trained_groups: str | None = None,
 ) -> Confidence:
-    """Resamples groups, or items if there are none: about five seconds at most on one core.
-
-    Args:
-        measured: The labels and posteriors that the metrics were measured on.
-        prediction: The same items as `predict` shows them.
-        costs: What each item costs, where costs were given.
-        groups: The group of each item, where known.
-        trained_groups: The column of groups in the training data.
-    """
+    """Resamples groups, or items if there are none: about five seconds at most on one core."""
     count, num_classes = measured.log_probs.shape
     # Made once: collections are freed late, and their tables of many classes are large.
     metrics = collection(num_classes, names=[name for name in NAMES if name not in WITHOUT_INTERVAL])
@@ -83,17 +74,17 @@ def confidence_of(
     if costs is not None:
         means["cost"] = costs
     if prediction.intervals is not None:
-        means["coverage"] = covers(prediction.intervals, measured.labels)
+        means["coverage"] = covers(prediction.intervals, measured.truth)
         means["interval_size"] = sizes(prediction.intervals)
 
     def of_metrics(weights: Tensor) -> dict[str, Tensor]:
         metrics.reset()
-        metrics.update(measured.log_probs, measured.labels, measured.predicted, sample_weight=weights)
+        metrics.update(measured.log_probs, measured.truth, measured.predicted_index, sample_weight=weights)
         return dict(metrics.compute())
 
     def as_predicted(weights: Tensor) -> dict[str, Tensor]:
         calibrated.reset()
-        calibrated.update(prediction.log_probs, measured.labels, sample_weight=weights)
+        calibrated.update(prediction.log_probs, measured.truth, sample_weight=weights)
         figures = {name: (weights * values.double()).sum() / weights.sum() for name, values in means.items()}
         return {**calibrated.compute(), **figures}
 

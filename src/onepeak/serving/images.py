@@ -18,7 +18,7 @@ from onepeak.data.images.resize import Resize
 from onepeak.data.tables.columns import PATH
 from onepeak.data.tables.read import CSV_SUFFIXES, PARQUET_SUFFIXES, Table, read_table
 from onepeak.errors import InputError
-from onepeak.serving.passthrough_columns import Cell, PassthroughColumns, passthrough_columns
+from onepeak.serving.output import Cell, PassthroughColumns, passthrough_columns
 
 Pixels: TypeAlias = npt.NDArray[np.uint8]
 """One image: uint8, height x width x 3."""
@@ -165,7 +165,7 @@ def images_and_columns(
     Args:
         inputs: As for `image_paths`; only lists if columns are kept or a root is given.
         columns: As for `image_paths`.
-        keep: See `onepeak.serving.passthrough_columns.passthrough_columns`; every list must have these columns.
+        keep: See `onepeak.serving.output.passthrough_columns`; every list must have these columns.
         root: The folder that listed paths are relative to, instead of each list's own.
     """
     given = [expanded(each) for each in inputs]

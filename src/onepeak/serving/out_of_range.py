@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from onepeak._core.wording import counted, listed
 from onepeak.data.manifest import FeatureRows
-from onepeak.serving.prediction import SourceName, Unlike, called
+from onepeak.posterior.predictions import SourceName, Unlike, called
 from onepeak.training.model_files import ModelDescription
 from onepeak.training.table import TableEncoder
 
@@ -17,11 +17,6 @@ def unlike_rows(
     rows: FeatureRows, encoder: TableEncoder, *, new: npt.NDArray[np.bool_] | None = None
 ) -> tuple[Unlike, ...]:
     """Returns the columns in which each row is unlike the training rows.
-
-    Args:
-        rows: Rows with the columns and codes of the encoder.
-        encoder: The model's encoder.
-        new: Cells that hold a name the encoder has not seen, rows x columns.
 
     Example:
         >>> encoder = TableEncoder.learn(FeatureRows(columns=("age", "size"), values=np.array([[40.0, 1], [60, 2]])))
@@ -42,11 +37,6 @@ def unlike_notes(
 ) -> tuple[str, ...]:
     """Returns a note that counts and names samples far outside the training's range; empty if there are none.
 
-    Args:
-        samples: The identifier of each sample and how it is unlike the training; usual samples may be left out.
-        total: How many samples there are in all.
-        source_name: The kind of identifier; see `SourceName`.
-
     Example:
         >>> unlike_notes([("a.png", ("contrast",)), ("b.png", ("contrast", "grain"))], 9, source_name="path")[0][:72]
         'unlike the training data, do not rely on such predictions: 2 of 9 images'
@@ -65,11 +55,7 @@ def unlike_notes(
 
 
 def unknown_notes(description: ModelDescription) -> tuple[str, ...]:
-    """Returns a note if a model cannot tell what is unlike its training.
-
-    Args:
-        description: The model's description.
-    """
+    """Returns a note if a model cannot tell what is unlike its training."""
     if description.table is None and description.image_range is None:
         return (
             "cannot check whether images are unlike the training: the model is from an earlier version, or was "

@@ -1,7 +1,3 @@
-import json
-import logging
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import scipy.special
@@ -13,9 +9,9 @@ from torch import nn
 from onepeak.networks.network import Network
 from onepeak.serving import load
 from onepeak.serving.onnx import graph as ours
-from onepeak.serving.onnx.graph import ExportError, ServedNetwork, onnx_bytes, row_dtype
+from onepeak.serving.onnx.graph import ExportError, ServedNetwork, onnx_bytes
 from onepeak.serving.posterior_options import PosteriorOptions
-from table_models import CALIBRATION, ENCODER, said_of_rows, table_model, table_rows
+from table_models import CALIBRATION, said_of_rows, table_model, table_rows
 from trained_models import image_run
 
 ALPHA = 0.4
@@ -28,7 +24,7 @@ def images(*shape):
 def check_same(answers, said):
     log_probs, label, soi, *interval = (answer.detach() for answer in answers)
     torch.testing.assert_close(log_probs, said.log_probs, rtol=1e-4, atol=1e-4)
-    assert torch.equal(label, said.labels)
+    assert torch.equal(label, said.predicted_index)
     torch.testing.assert_close(soi, said.soi)
     assert [each.tolist() for each in interval] == ([] if said.intervals is None else [said.intervals.tolist()])
 
@@ -49,20 +45,6 @@ def test_a_model_without_calibration_has_no_interval():
     check_same(served(torch.from_numpy(rows)), said_of_rows(model, rows))
 
 
-@pytest.mark.traced
-def test_torch_export_takes_it_whole_for_any_batch_and_image_size():
-    model = load(image_run().folder)
-    any_size = torch.export.Dim.DYNAMIC
-    served = ServedNetwork(model, PosteriorOptions(alpha=ALPHA)).eval()
-    example = torch.from_numpy(images(2, 64, 72))
-    with torch.no_grad():
-        program = torch.export.export(served, (example,), dynamic_shapes=(dict.fromkeys(range(3), any_size),))
-        for shape in ((1, 48, 48), (3, 48, 131)):
-            inputs = images(*shape)
-            answers = program.module()(torch.from_numpy(inputs))
-            check_same(answers, model.predict(inputs, alpha=ALPHA))
-
-
 def test_calibration_is_part_of_it():
     raw, calibrated = (
         ServedNetwork(table_model("ce", calibration=each), PosteriorOptions()) for each in (None, CALIBRATION)
@@ -71,12 +53,6 @@ def test_calibration_is_part_of_it():
     with torch.no_grad():
         expected = (raw(rows)[0] / CALIBRATION.temperature).log_softmax(-1)
         torch.testing.assert_close(calibrated(rows)[0], expected)
-
-
-def test_a_column_that_float32_would_blur_is_given_as_float64():
-    assert row_dtype(ENCODER) is torch.float32
-    assert row_dtype(replace(ENCODER, means=(40.0, 0.0, 1.7e9), stds=(10.0, 1.0, 3600.0))) is torch.float64
-    assert row_dtype(replace(ENCODER, means=(40.0, 1e9, 0.0))) is torch.float32  # of categories it says nothing
 
 
 class Undecided(nn.Module):
@@ -98,22 +74,6 @@ def test_a_network_that_cannot_be_translated_is_told_in_one_line():
     with pytest.raises(ExportError, match=r"This model cannot be written as ONNX: .*[Dd]ata-dependent") as raised:
         onnx_bytes(served_behind(Undecided()), {})
     assert "\n" not in str(raised.value)
-
-
-@pytest.mark.traced
-def test_the_file_holds_its_properties_and_no_place_on_this_machine(caplog):
-    onnx = pytest.importorskip("onnx")
-    with caplog.at_level(logging.INFO):
-        content = onnx_bytes(served_behind(nn.Identity()), {"classes": json.dumps(["low", "high"])})
-    graph = onnx.load_model_from_string(content)
-    onnx.checker.check_model(graph, full_check=True)
-    assert {entry.key: entry.value for entry in graph.metadata_props} == {"classes": '["low", "high"]'}
-    assert graph.producer_name == "onepeak"
-    assert {entry.domain: entry.version for entry in graph.opset_import}[""] == 18
-    assert __file__.encode() not in content
-    assert b".py" not in content
-    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
-    assert torch.is_grad_enabled()
 
 
 FINITE = st.floats(-1e4, 1e4, width=32)

@@ -25,8 +25,10 @@ class Answer(BaseModel):
 
     item: int = Field(description="The position in the request, from 0.")
     file: str | None = Field(description="The name of the file, if it was sent with one.")
-    name: str = Field(description="The predicted class.")
-    label: int = Field(description="Its position in `classes`, from 0.")
+    predicted_class: str = Field(description="The predicted class.")
+    predicted_index: int = Field(description="Its position in `classes`, from 0.")
+    name: str = Field(description="The former name of predicted_class.")
+    label: int = Field(description="The former name of predicted_index.")
     action: str | None = Field(
         description="The action for the predicted class, if the server was given actions (--actions); else null."
     )
@@ -96,6 +98,8 @@ class ImageCard(BaseModel):
 
 class CalibrationCard(BaseModel):
     """How posteriors and intervals are calibrated on validation samples."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     temperature: float = Field(description="What scores are divided by; above 1 makes posteriors less confident.")
     num_samples: int = Field(description="The number of samples it was learnt from.")
