@@ -7,6 +7,7 @@ import importlib
 import inspect
 import json
 import re
+import types
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import get_args, get_type_hints
@@ -78,21 +79,31 @@ def of_python():
             thing = getattr(module, name)
             if inspect.isclass(thing) or inspect.isfunction(thing):
                 known = first.setdefault(thing, f"{package}.{name}")
-                yield from of_object(known, thing) if known == f"{package}.{name}" else [f"{package}.{name} is {known}"]
+                if known != f"{package}.{name}":
+                    yield f"{package}.{name} is {known}"
+                elif inspect.isclass(thing) and issubclass(thing, Exception):
+                    yield known
+                else:
+                    yield known + arguments(thing)
+                    yield from (f"{known}.{part}" for part in sorted(parts(thing))) if inspect.isclass(thing) else ()
             else:
                 yield f"{package}.{name}"
 
 
-def of_object(name, thing):
-    is_error = inspect.isclass(thing) and issubclass(thing, Exception)
-    yield name if is_error else name + arguments(thing)
-    bases = [base for base in reversed(getattr(thing, "__mro__", ())) if base.__module__.startswith("onepeak")]
-    parts = {part: value for base in bases if not is_error for part, value in vars(base).items()}
-    for part, value in sorted(parts.items()):
-        if isinstance(value, property):
-            yield f"{name}.{part}"
-        elif inspect.isfunction(value) and not part.startswith("_") and part not in FROM_TORCH:
-            yield f"{name}.{part}{arguments(value)}"
+def parts(kind):
+    """The methods and properties of a class but for those that a public base has."""
+    found, public = set(), set()
+    for base in kind.__mro__:
+        if base.__module__.startswith("onepeak"):
+            shown = {
+                name + (arguments(value) if inspect.isfunction(value) else "")
+                for name, value in vars(base).items()
+                if isinstance(value, property | types.FunctionType)
+                and not name.startswith("_")
+                and name not in FROM_TORCH
+            }
+            (found if base is kind or base.__name__.startswith("_") else public).update(shown)
+    return found - public
 
 
 def of_catalogs():

@@ -27,7 +27,7 @@ def test_a_model_predicts_what_it_predicted():
     predicted = onepeak.load(MODEL).predict(GRADES)
     before = [json.loads(line) for line in (OLD / "predictions.json").read_text().splitlines()]
     rows = list(predicted.rows())[: len(before)]
-    assert [(row.label, row.lower, row.upper) for row in rows] == [
+    assert [(row.predicted_index, row.lower, row.upper) for row in rows] == [
         (row["label"], row["lower"], row["upper"]) for row in before
     ]
     np.testing.assert_allclose([row.log_probs for row in rows], [row["log_probs"] for row in before], atol=1e-5)
