@@ -26,11 +26,10 @@ from onepeak.networks.own_backbone import check_trusted, source_digest
 from onepeak.training.calibration import Calibration
 from onepeak.training.features import BACKBONE
 from onepeak.training.image_range import ImageRange
-from onepeak.training.out_folder import DESCRIPTION
+from onepeak.training.out_folder import DESCRIPTION, FORMAT
 from onepeak.training.table import TableEncoder
 
 WEIGHTS = "model.safetensors"
-FORMAT = 1
 
 
 class UnknownMethodError(UnknownNameError):
