@@ -175,7 +175,7 @@ def train_run(
         variant=settings.variant,
         method_settings=settings.method_settings,
         class_weight=weights,
-        balanced=recipe.balanced,
+        balanced=recipe.balanced or recipe.logit_adjustment is not None,
         network=shape,
         backbone_source=source_digest(shape.backbone),
         resize=None if store is None else recipe.resize,
