@@ -146,7 +146,7 @@ def test_json_has_an_object_a_line_and_a_bad_file_is_one_with_its_error(run, fol
     assert rows[5] == {**dict.fromkeys(rows[0]), "path": str(folder / "gone.png"), "error": "there is no such file"}
     ends = {"lower", "upper", "lower_name", "upper_name"}
     answer = {"predicted_class", "predicted_index", "name", "label", "probs", "log_probs", "soi"}
-    assert set(rows[0]) == {"path", "unimodal", "paradoxical", "unlike", "error"} | answer | ends
+    assert set(rows[0]) == {"path", "unimodal", "paradoxical", "unlike", "distance", "error"} | answer | ends
     assert len(rows[0]["log_probs"]) == 8
 
 
@@ -154,7 +154,7 @@ def test_only_bad_files_end_with_exit_status_one(run, tmp_path):
     (tmp_path / "a.png").write_bytes(b"")
     result = run(image_run().folder, tmp_path / "a.png", ON_CPU)
     assert result.exit_code == 1
-    assert "a.png,,,,,,,,,,,,,the file is empty (0 bytes)" in result.stdout
+    assert "a.png,,,,,,,,,,,,,,the file is empty (0 bytes)" in result.stdout
     assert "--root" not in result.stderr
 
 

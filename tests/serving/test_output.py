@@ -56,6 +56,7 @@ def test_csv_comes_back_as_it_was_written():
         "unimodal": "True",
         "paradoxical": "False",
         "unlike": "contrast; grain",
+        "distance": "",
         "error": "",
         "p_low": "0.0",
         "p_hohe Stufe, 2": "1.0",
@@ -72,7 +73,7 @@ def test_json_is_an_object_a_line_without_infinities():
     assert first["log_probs"] == [None, 0.0]
     assert first["probs"] == [0.0, 1.0]
     ends = ["lower_name", "upper_name", "lower", "upper"]
-    flags = ["soi", "unimodal", "paradoxical", "unlike", "error"]
+    flags = ["soi", "unimodal", "paradoxical", "unlike", "distance", "error"]
     assert list(first) == [
         "path",
         "predicted_class",

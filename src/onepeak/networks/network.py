@@ -46,7 +46,11 @@ class Network(nn.Module):
 
     def forward(self, inputs: Tensor) -> Outputs:
         """Returns the method's outputs, one row per sample."""
-        outputs: Tensor = self.head(self.backbone(inputs))
+        return self.outputs_of(self.backbone(inputs))
+
+    def outputs_of(self, features: Tensor) -> Outputs:
+        """Returns the method's outputs for what the backbone made of the samples."""
+        outputs: Tensor = self.head(features)
         if outputs.ndim != 2 or outputs.shape[1] != self.method.num_outputs:
             raise InputError(
                 f"`head` must return shape (batch, {self.method.num_outputs}), as {type(self.method).__name__} reads "
@@ -94,3 +98,8 @@ class Network(nn.Module):
             scores = self.method.log_probs(outputs)
         chosen = labels.long()[:, None, None, None].expand(*scores.shape[:-1], 1)
         return torch.take_along_dim(scores, chosen, dim=-1).squeeze(-1)
+
+
+def pooled(features: Tensor) -> Tensor:
+    """Returns one row of features per sample: the mean over positions of what a backbone makes of an image."""
+    return features if features.ndim == 2 else features.flatten(2).mean(dim=2)

@@ -23,7 +23,8 @@ line 1); by its row in another table (the index of a DataFrame, from 1 in a parq
 inputs, from 0."""
 Unlike: TypeAlias = tuple[str, ...] | None
 """How a sample is unlike the training samples: statistics of an image, such as its contrast, or columns of a row with
-numbers far outside the training's range or with new names. Empty if it is usual, None if that is not known."""
+numbers far outside the training's range or with new names; "features" if the network's own features lie far from those
+of the training. Empty if it is usual, None if that is not known."""
 
 _MOST_NAMED = 3
 """Samples shown in the repr."""
@@ -77,6 +78,8 @@ class Row:
     """Whether the second most probable class is not adjacent to the most probable one."""
     unlike: Unlike = None
     """How the sample is unlike the training samples."""
+    distance: float | None = None
+    """How far it lies from the training samples in the network's features; usual samples lie within 1."""
     error: str | None = None
 
     @property
@@ -144,6 +147,9 @@ class Predictions:
     sources: tuple[str | int, ...] = ()
     """The identifier of each sample; see `source_name`."""
     source_name: SourceName = "item"
+    distance: Tensor | None = None
+    """float32, one per sample: how far it lies from the training samples in the network's own features; usual samples
+    lie within 1. None if the model does not know."""
     unlike: tuple[Unlike, ...] = ()
     """How each sample is unlike the training samples; empty if that was not checked."""
     notes: tuple[str, ...] = ()
@@ -265,9 +271,10 @@ class Predictions:
             self.unimodal.tolist(),
             self.paradoxical.tolist(),
             self.unlike or [None] * len(self),
+            [None] * len(self) if self.distance is None else self.distance.tolist(),
             strict=True,
         )
-        for source, name, index, ends, end_names, log_probs, soi, unimodal, paradoxical, unlike in columns:
+        for source, name, index, ends, end_names, log_probs, soi, unimodal, paradoxical, unlike, distance in columns:
             yield Row(
                 source=source,
                 predicted_class=name,
@@ -281,6 +288,7 @@ class Predictions:
                 unimodal=unimodal,
                 paradoxical=paradoxical,
                 unlike=unlike,
+                distance=None if distance is None else round(distance, 4),
             )
 
     def to_frame(self) -> Frame:
@@ -305,6 +313,7 @@ class Predictions:
                 "unimodal": self.unimodal.numpy(),
                 "paradoxical": self.paradoxical.numpy(),
                 "unlike": pandas.Series(unlike, dtype=object),
+                "distance": None if self.distance is None else self.distance.numpy(),
                 **{f"p_{name}": self.probs[:, label].numpy() for label, name in enumerate(self.classes)},
                 **{f"log_prob_{name}": self.log_probs[:, label].numpy() for label, name in enumerate(self.classes)},
             }

@@ -69,7 +69,7 @@ def _cell(value: object) -> Cell:
 
 _BEFORE = ("predicted_class", "predicted_index", "name", "label", "lower_name", "upper_name", "lower", "upper")
 """Classes come before their positions: who reads the first column after the path reads a class."""
-_AFTER = ("soi", "unimodal", "paradoxical", "unlike", "error")
+_AFTER = ("soi", "unimodal", "paradoxical", "unlike", "distance", "error")
 """Fields of a row: in JSON the posterior precedes these, in CSV it comes last, one column per class."""
 
 
@@ -136,8 +136,8 @@ def write_csv(rows: Iterable[Row], file: TextSink, columns: OutputColumns) -> No
         >>> import sys
         >>> columns = OutputColumns(source_name="path", classes=("low", "high"))
         >>> write_csv([Row(source="a.png", error="empty")], sys.stdout, columns)
-        path,predicted_class,predicted_index,name,label,lower_name,upper_name,lower,upper,soi,unimodal,paradoxical,unlike,error,p_low,...
-        a.png,,,,,,,,,,,,,empty,,,,
+        path,predicted_class,predicted_index,name,label,lower_name,upper_name,lower,upper,soi,unimodal,paradoxical,unlike,distance,error,p_low,...
+        a.png,,,,,,,,,,,,,,empty,,,,
     """
     writer = csv.writer(file, lineterminator="\n")
     answer = (*columns.first, *_AFTER)

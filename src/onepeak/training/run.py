@@ -28,6 +28,7 @@ from onepeak.training.checkpoint import HASH
 from onepeak.training.convergence import best_constant, never_predicted
 from onepeak.training.devices import same_bits
 from onepeak.training.evaluate import measure, measured_names, predict
+from onepeak.training.familiarity import familiarity_of, save_familiarity
 from onepeak.training.image_range import ImageRange, evidence_range
 from onepeak.training.loop import Loop
 from onepeak.training.model_files import ModelDescription, save_held_out_items, save_model, save_trained_items
@@ -150,6 +151,9 @@ def train_run(
         }
         predicted = parts["valid"].predicted_index
         strength = evidence_range(network, feed, split.valid, predicted, fabric=fabric, batch_size=size)
+        familiarity = None
+        if prepared.store is not None:
+            familiarity = familiarity_of(network, feed, split.train, split.valid, fabric=fabric, batch_size=size)
     description = ModelDescription(
         classes=manifest.classes,
         method=settings.method,
@@ -179,6 +183,7 @@ def train_run(
         write_predictions(parts, prepared, folder / "predictions.parquet")
         save_held_out_items(folder, held_out)
         save_trained_items(folder, [prepared.digests[item] for item in split.train])
+        save_familiarity(folder, familiarity)
         save_model(folder, description, network.state_dict())
         write_text_in_one_step(folder / RESULT, json_text(result))
         (folder / CHECKPOINT).unlink(missing_ok=True)

@@ -40,7 +40,11 @@ class Answer(BaseModel):
     unlike: list[str] | None = Field(
         description="How the image or row differs from the training data; do not rely on such a prediction: "
         "brightness, contrast, grain, redness or yellowness, or columns with numbers far outside the training's range "
-        "or with new names. Empty if it is usual; null if the model cannot tell."
+        "or with new names; features if the distance is above 1. Empty if it is usual; null if the model cannot tell."
+    )
+    distance: float | None = Field(
+        description="How far the image lies from those of the training in the network's own features; 19 in 20 usual "
+        "images lie within 1. Null if the model does not know."
     )
     interval: tuple[int, int] | None = Field(
         description="The lowest and the highest label of an interval that contains the true label for a share of "

@@ -186,7 +186,7 @@ def _answer(row: Row, actions: Sequence[str]) -> dict[str, Any]:
         "action": actions[row.predicted_index] if actions else None,
         "probs": row.probs,
         "log_probs": row.finite_log_probs,
-        **{name: getattr(row, name) for name in ("soi", "unimodal", "paradoxical", "unlike")},
+        **{name: getattr(row, name) for name in ("soi", "unimodal", "paradoxical", "unlike", "distance")},
         "interval": None if row.lower is None else (row.lower, row.upper),
         "interval_names": None if row.lower is None else (row.lower_name, row.upper_name),
     }

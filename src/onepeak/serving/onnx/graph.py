@@ -15,6 +15,7 @@ from onepeak._core.imports import require
 from onepeak.errors import OnepeakError
 from onepeak.metrics.functional.side_order_index import side_order_index
 from onepeak.networks.inputs import normalise
+from onepeak.networks.network import pooled
 from onepeak.posterior.isotonic import NO_PROBABILITY, add_in_log, scan
 from onepeak.serving.model import Model
 from onepeak.serving.posterior_options import PosteriorOptions
@@ -44,6 +45,7 @@ class ServedNetwork(nn.Module):
         self.network = model.network
         self.posterior_options = posterior_options
         self.calibration = model.description.calibration
+        self.familiarity = model.familiarity
 
     @property
     def input_name(self) -> str:
@@ -59,7 +61,8 @@ class ServedNetwork(nn.Module):
     def outputs(self) -> tuple[str, ...]:
         """The names of the outputs of `forward`."""
         has_intervals = self.posterior_options.used_alpha(self.calibration) is not None
-        return ("log_probs", "label", "soi", *(("interval",) if has_intervals else ()))
+        distance = () if self.familiarity is None else ("distance",)
+        return ("log_probs", "label", "soi", *(("interval",) if has_intervals else ()), *distance)
 
     def example(self) -> Tensor:
         """Returns an input: only its shape matters, and lengths 0 and 1 or equal ones would be taken as fixed."""
@@ -69,13 +72,18 @@ class ServedNetwork(nn.Module):
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, ...]:
         """Returns posteriors, labels, side order index and, if the model has them, intervals; as in `Prediction`."""
-        features = normalise(inputs.permute(0, 3, 1, 2)) if self.row_input is None else self.row_input(inputs)
-        outputs, method = self.network(features), self.network.method
+        given = normalise(inputs.permute(0, 3, 1, 2)) if self.row_input is None else self.row_input(inputs)
+        features, method = self.network.backbone(given), self.network.method
+        outputs = self.network.outputs_of(features)
         read = self.posterior_options.read(
             method.log_probs(outputs).float(), method.predict(outputs).long(), self.calibration
         )
-        answers = (read.log_probs, read.labels, side_order_index(read.log_probs, read.labels))
-        return answers if read.intervals is None else (*answers, read.intervals)
+        answers = [read.log_probs, read.labels, side_order_index(read.log_probs, read.labels)]
+        if read.intervals is not None:
+            answers.append(read.intervals)
+        if self.familiarity is not None:
+            answers.append(self.familiarity.distance(pooled(features)))
+        return tuple(answers)
 
 
 def row_dtype(encoder: TableEncoder) -> torch.dtype:
