@@ -51,6 +51,11 @@ def unlike_text(unlike: Unlike) -> str | None:
     return None if unlike is None else "; ".join(unlike)
 
 
+def headline_of(predicted: str | None, lower: str | None, upper: str | None) -> str | None:
+    """Returns the predicted class if the interval holds no other, or if there is none; otherwise the interval."""
+    return predicted if lower == upper else f"between {lower} and {upper}"
+
+
 def _renamed(old: str, new: str) -> None:
     warnings.warn(f"`{old}` of a prediction is now `{new}`.", DeprecationWarning, stacklevel=3)
 
@@ -80,7 +85,19 @@ class Row:
     """How the sample is unlike the training samples."""
     distance: float | None = None
     """How far it lies from the training samples in the network's features; usual samples lie within 1."""
+    refer: str | None = None
+    """Why a person should be asked, by the model's policy; None if not, or without a policy."""
     error: str | None = None
+
+    @property
+    def headline(self) -> str | None:
+        """What may be acted on: the class where the interval is that class, otherwise between which it lies.
+
+        Example:
+            >>> Row(source=0, predicted_class="II", lower_name="I", upper_name="III").headline
+            'between I and III'
+        """
+        return headline_of(self.predicted_class, self.lower_name, self.upper_name)
 
     @property
     def probs(self) -> tuple[float, ...] | None:
@@ -152,6 +169,8 @@ class Predictions:
     lie within 1. None if the model does not know."""
     unlike: tuple[Unlike, ...] = ()
     """How each sample is unlike the training samples; empty if that was not checked."""
+    refer: tuple[str | None, ...] = ()
+    """Why a person should be asked, by the model's policy; None for a sample that may be answered."""
     notes: tuple[str, ...] = ()
     """What was done on the user's behalf; to be shown."""
 
@@ -217,6 +236,12 @@ class Predictions:
         return tuple(names[index] for index in self.predicted_index.tolist())
 
     @property
+    def headline(self) -> tuple[str, ...]:
+        """What may be acted on: the class where the interval is that class, otherwise between which it lies."""
+        ends = self.interval_names or [(None, None)] * len(self)
+        return tuple(str(headline_of(name, *pair)) for name, pair in zip(self.predicted_class, ends, strict=True))
+
+    @property
     def labels(self) -> Tensor:
         """The former name of `predicted_index`."""
         _renamed("labels", "predicted_index")
@@ -272,9 +297,23 @@ class Predictions:
             self.paradoxical.tolist(),
             self.unlike or [None] * len(self),
             [None] * len(self) if self.distance is None else self.distance.tolist(),
+            self.refer or [None] * len(self),
             strict=True,
         )
-        for source, name, index, ends, end_names, log_probs, soi, unimodal, paradoxical, unlike, distance in columns:
+        for (
+            source,
+            name,
+            index,
+            ends,
+            end_names,
+            log_probs,
+            soi,
+            unimodal,
+            paradoxical,
+            unlike,
+            distance,
+            refer,
+        ) in columns:
             yield Row(
                 source=source,
                 predicted_class=name,
@@ -289,6 +328,7 @@ class Predictions:
                 paradoxical=paradoxical,
                 unlike=unlike,
                 distance=None if distance is None else round(distance, 4),
+                refer=refer,
             )
 
     def to_frame(self) -> Frame:
@@ -308,12 +348,14 @@ class Predictions:
                 "predicted_index": numbers,
                 "name": names,  # the former names of both
                 "label": numbers,
+                "headline": list(self.headline),
                 **ends,
                 "soi": self.soi.numpy(),
                 "unimodal": self.unimodal.numpy(),
                 "paradoxical": self.paradoxical.numpy(),
                 "unlike": pandas.Series(unlike, dtype=object),
                 "distance": None if self.distance is None else self.distance.numpy(),
+                "refer": pandas.Series(self.refer or [None] * len(self), dtype=object),
                 **{f"p_{name}": self.probs[:, label].numpy() for label, name in enumerate(self.classes)},
                 **{f"log_prob_{name}": self.log_probs[:, label].numpy() for label, name in enumerate(self.classes)},
             }
