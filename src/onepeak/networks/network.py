@@ -46,10 +46,15 @@ class Network(nn.Module):
 
     def forward(self, inputs: Tensor) -> Outputs:
         """Returns the method's outputs, one row per sample."""
-        return self.outputs_of(self.backbone(inputs))
+        return self._outputs_of(self.backbone(inputs))
 
-    def outputs_of(self, features: Tensor) -> Outputs:
-        """Returns the method's outputs for what the backbone made of the samples."""
+    def with_features(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns the method's outputs and the features from which the head makes them; of maps, the means."""
+        features: Tensor = self.backbone(inputs)
+        means = features.flatten(2).mean(dim=-1) if features.ndim > 2 else features
+        return self._outputs_of(features), means
+
+    def _outputs_of(self, features: Tensor) -> Tensor:
         outputs: Tensor = self.head(features)
         if outputs.ndim != 2 or outputs.shape[1] != self.method.num_outputs:
             raise InputError(
@@ -98,8 +103,3 @@ class Network(nn.Module):
             scores = self.method.log_probs(outputs)
         chosen = labels.long()[:, None, None, None].expand(*scores.shape[:-1], 1)
         return torch.take_along_dim(scores, chosen, dim=-1).squeeze(-1)
-
-
-def pooled(features: Tensor) -> Tensor:
-    """Returns one row of features per sample: the mean over positions of what a backbone makes of an image."""
-    return features if features.ndim == 2 else features.flatten(2).mean(dim=2)

@@ -15,7 +15,7 @@ from onepeak.data.costs import costs_of
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
 from onepeak.networks.inputs import normalise
-from onepeak.networks.network import Network, pooled
+from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import is_own
 from onepeak.posterior.predictions import Predictions, SourceName, Unlike
 from onepeak.serving.images import AnyImage, Pixels, image_paths, pixels_of, separate
@@ -285,9 +285,8 @@ class Model:
     @torch.inference_mode()
     def _computed(self, inputs: Tensor) -> Answers:
         with same_bits(compiled=self._compiled):
-            features, method = self.network.backbone(inputs), self.network.method
-            outputs = self.network.outputs_of(features)
-            distance = None if self.familiarity is None else self.familiarity.distance(pooled(features)).cpu()
+            (outputs, features), method = self.network.with_features(inputs), self.network.method
+            distance = None if self.familiarity is None else self.familiarity.distance(features).cpu()
             log_probs = method.log_probs(outputs)
             known = ~log_probs.isnan().any(dim=-1)  # the other samples do not depend on these
             labels = torch.zeros(len(outputs), dtype=torch.int64, device=outputs.device)

@@ -11,7 +11,7 @@ from torch.nn.functional import normalize
 from onepeak._core.files import write_in_one_step
 from onepeak._core.imports import require
 from onepeak.errors import InputError
-from onepeak.networks.network import Network, pooled
+from onepeak.networks.network import Network
 from onepeak.posterior.conformal import conformal_threshold, samples_needed
 from onepeak.training.feed import Feed, Indices
 
@@ -74,7 +74,7 @@ def _features(network: Network, feed: Feed, indices: Indices, *, fabric: "Fabric
     found: Tensor | None = None
     for places, inputs in feed.evaluation_inputs(indices, batch_size=batch_size):
         with fabric.autocast():
-            batch = pooled(network.backbone(inputs)).float().cpu()
+            batch = network.with_features(inputs)[1].float().cpu()
         found = torch.empty(len(indices), batch.shape[1]) if found is None else found
         found[places] = batch
     assert found is not None

@@ -15,7 +15,6 @@ from onepeak._core.imports import require
 from onepeak.errors import OnepeakError
 from onepeak.metrics.functional.side_order_index import side_order_index
 from onepeak.networks.inputs import normalise
-from onepeak.networks.network import pooled
 from onepeak.posterior.isotonic import NO_PROBABILITY, add_in_log, scan
 from onepeak.serving.model import Model
 from onepeak.serving.posterior_options import PosteriorOptions
@@ -73,8 +72,7 @@ class ServedNetwork(nn.Module):
     def forward(self, inputs: Tensor) -> tuple[Tensor, ...]:
         """Returns posteriors, labels, side order index and, if the model has them, intervals; as in `Prediction`."""
         given = normalise(inputs.permute(0, 3, 1, 2)) if self.row_input is None else self.row_input(inputs)
-        features, method = self.network.backbone(given), self.network.method
-        outputs = self.network.outputs_of(features)
+        (outputs, features), method = self.network.with_features(given), self.network.method
         read = self.posterior_options.read(
             method.log_probs(outputs).float(), method.predict(outputs).long(), self.calibration
         )
@@ -82,7 +80,7 @@ class ServedNetwork(nn.Module):
         if read.intervals is not None:
             answers.append(read.intervals)
         if self.familiarity is not None:
-            answers.append(self.familiarity.distance(pooled(features)))
+            answers.append(self.familiarity.distance(features))
         return tuple(answers)
 
 
