@@ -69,6 +69,10 @@ Folds = Annotated[
 Epochs = Annotated[int | None, typer.Option("--epochs", help="Number of epochs (default: from the recipe).")]
 BatchSize = Annotated[int | None, typer.Option("--batch-size", help="Samples per batch (default: from the recipe).")]
 LearningRate = Annotated[float | None, typer.Option("--lr", help="Learning rate (default: from the recipe).")]
+Tune = Annotated[
+    list[str],
+    typer.Option("--tune", help="Values that every run chooses from in validation: lr=1e-4,3e-4,1e-3. Repeatable."),
+]
 Select = Annotated[str | None, typer.Option("--select", help="Validation metric that selects the epoch, or last.")]
 Patience = Annotated[
     int | None,
@@ -82,6 +86,26 @@ Bits = Annotated[int | None, typer.Option("--bits", help="Bits used in 16-bit im
 Network = Annotated[list[str], typer.Option("--network", help="Network setting: kmax=0.2, hidden=64,32. Repeatable.")]
 Backbone = Annotated[
     str | None, typer.Option("--backbone", help="Backbone: a timm name, small, mlp, or your own as module:name.")
+]
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        "--weights", callback=at_home, help="File of backbone weights, or pretrained (timm's own; needs a network)."
+    ),
+]
+Normalise = Annotated[
+    str | None,
+    typer.Option(
+        "--normalise",
+        help="Pixels as the network reads them: paper (-1 to 1) or timm (mean and deviation of timm's weights; the "
+        "default with --weights pretrained).",
+    ),
+]
+Freeze = Annotated[
+    bool,
+    typer.Option(
+        "--freeze", help="Keep the backbone's weights: one pass over the images, then every training takes seconds."
+    ),
 ]
 Pooling = Annotated[str | None, typer.Option("--pooling", help="Pooling: wildcat, average or max.")]
 Protocol = Annotated[
@@ -172,6 +196,19 @@ def settings_of(pairs: list[str], *, flag: str = "--set") -> dict[str, object]:
             raise InputError(f"`{flag}` must be name=value, got {pair!r}.")
         found[name] = setting_value(text)
     return found
+
+
+def lists_of(pairs: list[str]) -> dict[str, object]:
+    """Turns `name=value,value` flags into lists of values.
+
+    Example:
+        >>> lists_of(["lr=1e-4,3e-4", "epochs=5"])
+        {'lr': [0.0001, 0.0003], 'epochs': [5]}
+    """
+    from onepeak.experiment.plan import setting_value
+
+    texts = (pair.partition("=") for pair in pairs)
+    return {name: [setting_value(value) for value in values.split(",")] for name, _, values in texts}
 
 
 def recipe_changes(

@@ -55,6 +55,7 @@ def compare(
     epochs: options.Epochs = None,
     batch_size: options.BatchSize = None,
     lr: options.LearningRate = None,
+    tune: options.Tune = [],  # noqa: B006
     select: options.Select = None,
     patience: options.Patience = None,
     class_weight: options.ClassWeight = None,
@@ -62,9 +63,9 @@ def compare(
     network: options.Network = [],  # noqa: B006
     backbone: options.Backbone = None,
     pooling: options.Pooling = None,
-    weights: Annotated[
-        str | None, typer.Option("--weights", callback=options.at_home, help="File of backbone weights.")
-    ] = None,
+    weights: options.Weights = None,
+    normalise: options.Normalise = None,
+    freeze: options.Freeze = False,
     seed: Annotated[int | None, typer.Option("--seed", help="Random seed.")] = None,
     device: options.Device = "auto",
     precision: Annotated[str | None, typer.Option("--precision", help="Precision: fp32, bf16 or fp16.")] = None,
@@ -136,6 +137,9 @@ def compare(
                 "splits": splits,
                 "folds": folds,
                 "weights": weights,
+                "normalise": normalise,
+                "freeze": freeze or None,
+                "tune": options.lists_of(tune) or None,
                 "seed": seed,
                 "precision": precision,
                 "allow_leak": allow_leak or None,

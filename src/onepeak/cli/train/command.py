@@ -51,9 +51,9 @@ def train(
     network: options.Network = [],  # noqa: B006
     backbone: options.Backbone = None,
     pooling: options.Pooling = None,
-    weights: Annotated[
-        Path | None, typer.Option("--weights", callback=options.at_home, help="File of backbone weights.")
-    ] = None,
+    weights: options.Weights = None,
+    normalise: options.Normalise = None,
+    freeze: options.Freeze = False,
     seed: options.Seed = 0,
     device: options.Device = "auto",
     precision: Annotated[str, typer.Option("--precision", help="Precision: fp32, bf16 or fp16.")] = "fp32",
@@ -116,7 +116,9 @@ def train(
         recipe=from_file | changes,
         recipe_source=source and source.changed_by(changes),
         network=options.network_settings(network, backbone=backbone, pooling=pooling),
-        weights=None if weights is None else str(weights),
+        weights=weights,
+        normalise=normalise,  # type: ignore[arg-type]  # checked there
+        freeze=freeze,
         precision=precision,  # type: ignore[arg-type]  # checked there
         allow_leak=allow_leak,
     )
