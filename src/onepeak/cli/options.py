@@ -167,6 +167,10 @@ Actions = Annotated[
         "--actions", callback=at_home, help="What to do for each class: a CSV with the columns label and action."
     ),
 ]
+Unsure = Annotated[
+    Literal["highest", "lowest", "ask"],
+    typer.Option("--unsure", help="Action where the interval holds several classes: of the highest, lowest, or ask."),
+]
 Against = Annotated[
     str | None,
     typer.Option("--against", help="Row to test the others against (default: the best)."),
