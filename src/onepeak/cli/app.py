@@ -7,7 +7,20 @@ from typing import Annotated
 import typer
 
 from onepeak import __version__
-from onepeak.cli import datasets, demo, evaluate, export, inspect, methods, metrics, predict, report, serve, splits
+from onepeak.cli import (
+    datasets,
+    demo,
+    evaluate,
+    export,
+    inspect,
+    methods,
+    metrics,
+    predict,
+    refer,
+    report,
+    serve,
+    splits,
+)
 from onepeak.cli.compare.command import compare
 from onepeak.cli.train.command import train
 
@@ -33,6 +46,7 @@ for command in (
     inspect.inspect,
     evaluate.evaluate,
     predict.predict,
+    refer.refer,
     export.export,
     serve.serve,
     methods.methods,
