@@ -7,7 +7,20 @@ from typing import Annotated
 import typer
 
 from onepeak import __version__
-from onepeak.cli import datasets, demo, evaluate, export, inspect, methods, metrics, predict, report, serve, splits
+from onepeak.cli import (
+    datasets,
+    demo,
+    evaluate,
+    export,
+    inspect,
+    methods,
+    metrics,
+    predict,
+    push,
+    report,
+    serve,
+    splits,
+)
 from onepeak.cli.compare.command import compare
 from onepeak.cli.train.command import train
 
@@ -35,6 +48,8 @@ for command in (
     predict.predict,
     export.export,
     serve.serve,
+    push.push,
+    push.pull,
     methods.methods,
     metrics.metrics,
     datasets.datasets,
