@@ -84,7 +84,7 @@ Patience = Annotated[
 ]
 ClassWeight = Annotated[
     str | None,
-    typer.Option("--class-weight", help="balanced, or one weight per class: 1,1,3."),
+    typer.Option("--class-weight", help="balanced, lds, or one weight per class: 1,1,3."),
 ]
 Bits = Annotated[int | None, typer.Option("--bits", help="Bits used in 16-bit images, such as 12 (default: 16).")]
 Network = Annotated[list[str], typer.Option("--network", help="Network setting: kmax=0.2, hidden=64,32. Repeatable.")]

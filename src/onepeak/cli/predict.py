@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -45,6 +45,8 @@ def predict(
     root: options.Root = None,
     path: options.Images = None,
     decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    missing: options.Missing = [],  # noqa: B006
     keep: Annotated[
         list[str], typer.Option("--keep", help="Columns to copy to the output: id or id,patient. Repeatable.")
     ] = [],  # noqa: B006
@@ -101,11 +103,11 @@ def predict(
     source_name: SourceName = "path"
     if loaded.reads_tables:
         _refuse({"--root": root, "--path": path}, "a table")
-        samples = _rows(loaded, inputs, keep=keep, decimal=decimal)
+        samples = _rows(loaded, inputs, keep=keep, decimal=decimal, encoding=encoding, missing=missing)
         total, source_name, passthrough = len(samples.rows), samples.source_name, samples.passthrough
     else:
-        _refuse({"--decimal": decimal}, "images")
-        samples, passthrough = _images(loaded, inputs, root=root, path=path, keep=keep)
+        _refuse({"--decimal": decimal, "--missing": missing[0] if missing else None}, "images")
+        samples, passthrough = _images(loaded, inputs, root=root, path=path, keep=keep, encoding=encoding)
         total = len(samples)
     columns = OutputColumns(
         source_name=source_name, classes=loaded.classes, passthrough=passthrough, actions=to_do, unsure=unsure
@@ -188,23 +190,23 @@ def _refuse(flags: dict[str, str | None], kind: str) -> None:
 
 
 def _images(
-    model: "Model", inputs: list[Path], *, root: str | None, path: str | None, keep: list[str]
+    model: "Model", inputs: list[Path], *, root: str | None, path: str | None, keep: list[str], encoding: str | None
 ) -> "tuple[list[Path | Unnamed], PassthroughColumns | None]":
     from onepeak.data.tables.columns import PATH
     from onepeak.serving.images import images_and_columns
 
     columns = (model.description.path or PATH, PATH) if path is None else (path,)  # the training's, if the list has it
-    images = images_and_columns(inputs, columns=columns, keep=keep, root=root)
+    images = images_and_columns(inputs, columns=columns, keep=keep, root=root, encoding=encoding)
     return images.paths, images.passthrough
 
 
-def _rows(model: "Model", inputs: list[Path], *, keep: list[str], decimal: str | None) -> "TableRows":
+def _rows(model: "Model", inputs: list[Path], *, keep: list[str], **reading: Any) -> "TableRows":
     from onepeak.serving.table_rows import rows_of_file
 
     assert model.description.table is not None
     if len(inputs) != 1:
         raise InputError(f"`inputs` must be one CSV or parquet file, as the model reads a table, got {len(inputs)}.")
-    return rows_of_file(inputs[0], model.description.table, keep=keep, decimal=decimal)
+    return rows_of_file(inputs[0], model.description.table, keep=keep, **reading)
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from onepeak.serving.predict import notes_of, predict_all
 from onepeak.serving.referral import load_policy
 from onepeak.serving.table_rows import TableRows, rows_of
 from onepeak.training.devices import find_device, same_bits
+from onepeak.training.digests import check_shared
 from onepeak.training.familiarity import Familiarity, load_familiarity
 from onepeak.training.model_files import (
     WEIGHTS,
@@ -94,6 +95,7 @@ def load(folder: str | Path, *, device: str = "cpu") -> "Model":
             f"`{folder}` must be a model's folder, got {found}: give what `onepeak train --out` made."
             f"{did_you_mean_file(folder)}"
         )
+    check_shared(folder)
     description = load_description(folder)
     if not (folder / WEIGHTS).is_file():
         raise InputError(f"{folder} must hold the model's weights, {WEIGHTS}, got a folder without: copy it whole.")
@@ -301,9 +303,13 @@ class Model:
     def _computed(self, inputs: Tensor) -> Answers:
         with same_bits(compiled=self._compiled):
             (outputs, features), method = self.network.with_features(inputs), self.network.method
-            distance = None if self.familiarity is None else self.familiarity.distance(features).cpu()
+            distance = (
+                None
+                if self.familiarity is None
+                else self.familiarity.distance(self.familiarity.seen(inputs, features)).cpu()
+            )
             log_probs = method.log_probs(outputs)
-            known = ~log_probs.isnan().any(dim=-1)  # the other samples do not depend on these
+            finite = ~log_probs.isnan().any(dim=-1)  # the other samples do not depend on these
             labels = torch.zeros(len(outputs), dtype=torch.int64, device=outputs.device)
-            labels[known] = method.predict(outputs[known]).long()
+            labels[finite] = method.predict(outputs[finite]).long()
             return Answers(labels.cpu(), log_probs.float().cpu(), distance)
