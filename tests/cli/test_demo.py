@@ -47,7 +47,7 @@ def run(run, monkeypatch, tmp_path):
     return call
 
 
-def test_the_demo_trains_reports_says_what_to_open_and_goes_on_when_called_again(run, tmp_path):
+def test_the_demo_trains_reports_says_what_to_open_and_goes_on_when_called_again(run, here, tmp_path):
     status, output, errors = run()
     page = tmp_path / "demo" / "report.html"
     assert status == 0, errors

@@ -7,7 +7,20 @@ from typing import Annotated
 import typer
 
 from onepeak import __version__
-from onepeak.cli import datasets, demo, evaluate, export, inspect, methods, metrics, predict, report, serve, splits
+from onepeak.cli import (
+    datasets,
+    demo,
+    evaluate,
+    export,
+    inspect,
+    methods,
+    metrics,
+    options,
+    predict,
+    report,
+    serve,
+    splits,
+)
 from onepeak.cli.compare.command import compare
 from onepeak.cli.train.command import train
 
@@ -40,7 +53,7 @@ for command in (
     datasets.datasets,
     splits.splits,
 ):
-    app.command(help=_paragraphs(command))(command)
+    app.command(help=_paragraphs(command), cls=options.Command)(command)
 
 
 def flags_of(arguments: Sequence[str]) -> tuple[dict[str, str], set[str]]:

@@ -19,12 +19,11 @@ def datasets(
     name: Annotated[str | None, typer.Argument(help="Data set to show (default: all).", show_default=False)] = None,
     root: Annotated[
         Path | None,
-        typer.Option(
-            callback=options.at_home,
-            help="Folder of the data set: compares its contents with what the set should hold.",
+        options.path_flag(
+            "Data", "--root", "Folder of the data set: compares its contents with what the set should hold."
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON.")] = False,
+    as_json: Annotated[bool, options.switch("Output", "--json", "Print the records as JSON.")] = False,
 ) -> None:
     """Lists the data sets onepeak knows by name and how to obtain them, or checks one on this disk.
 

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from onepeak.cli import options
 
 if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so that --help is fast
@@ -14,13 +12,9 @@ if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so
 def demo(
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            callback=options.at_home,
-            help="Folder for the runs and the report (default: out/biopsies-demo).",
-        ),
+        options.path_flag("Output", "--out", "Folder for the runs and the report (default: out/biopsies-demo)."),
     ] = None,
-    workers: Annotated[int | None, typer.Option("--workers", help="Parallel runs (default: as many as fit).")] = None,
+    workers: options.Workers = None,
     device: options.Device = "auto",
     quiet: options.Quiet = False,
 ) -> None:

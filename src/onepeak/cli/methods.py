@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
+from onepeak.cli.options import flag, switch
 from onepeak.cli.output import print_note, print_table
 
 if TYPE_CHECKING:  # torch comes when the command runs
@@ -17,15 +18,13 @@ def methods(
     ] = None,
     family: Annotated[
         str | None,
-        typer.Option(
-            "--family", help="Only this family: plain, distance, soft-labels, levels, distribution, constraint."
-        ),
+        flag("Output", "--family", "Only this family: plain, distance, soft-labels, levels, distribution, constraint."),
     ] = None,
     unimodal: Annotated[
         bool | None,
-        typer.Option("--unimodal/--not-unimodal", help="Only methods with, or without, one peak by construction."),
+        switch("Output", "--unimodal/--not-unimodal", "Only methods with, or without, one peak by construction."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON.")] = False,
+    as_json: Annotated[bool, switch("Output", "--json", "Print the records as JSON.")] = False,
 ) -> None:
     """Lists all methods and whether their posteriors have one peak by construction, or shows one with its settings.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from onepeak.cli.options import switch
 from onepeak.cli.output import print_note, print_table
 
 if TYPE_CHECKING:
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
 def metrics(
     default: Annotated[
         bool | None,
-        typer.Option("--default/--further", help="Only the metrics that training computes, or only the others."),
+        switch("Output", "--default/--further", "Only the metrics that training computes, or only the others."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON.")] = False,
+    as_json: Annotated[bool, switch("Output", "--json", "Print the records as JSON.")] = False,
 ) -> None:
     """Lists all metrics: key in the results, title, direction and range.
 

@@ -22,7 +22,7 @@ from onepeak.report.figures.curves import Curve, interactive_curves, printed_cur
 from onepeak.report.figures.overlay import interactive_overlay, most_common_label, printed_overlay
 from onepeak.report.figures.paradoxes import Case, interactive_case, printed_cases
 from onepeak.report.figures.reliability import STATEMENTS, interactive_reliability, left_out, printed_reliability
-from onepeak.report.figures.tradeoff import interactive_tradeoff, order_limits, pareto_front, printed_tradeoff
+from onepeak.report.figures.tradeoff import interactive_tradeoff, limits_of, pareto_front, printed_tradeoff
 from onepeak.report.figures.truth import interactive_truth, printed_truth
 from onepeak.report.figures.violations import interactive_violations, mean_count, printed_violations
 from onepeak.report.method_tables import WideTable, cells
@@ -126,7 +126,7 @@ def _tradeoff(data: RunData) -> Section:
         name="tradeoff",
         title="Error and consistency",
         text="Mean and standard deviation of each method over its runs; faint dots are single runs. Up and to the left "
-        f"is better.{ahead}{_chance_told(data.chance, order_limits(scores))}",
+        f"is better.{ahead}{_chance_told(data.chance, limits_of(scores))}",
         charts=(Chart(figure=interactive_tradeoff(scores, data.looks, chance=data.chance)),),
         printed=printed_tradeoff(scores, data.looks, chance=data.chance),
     )

@@ -127,7 +127,8 @@ class Inspection:
 
         try:
             runs = read_results(self.folder)
-            return findings(runs, summary(runs, metrics=("mae", "soi_predicted")), paradoxical={}, variation={})
+            table = summary(runs, metrics=("mae", "soi_predicted"))
+            return tuple(each.text for each in findings(runs, table, paradoxical={}, variation={}))
         except OnepeakError:
             return ()
 
