@@ -1,11 +1,11 @@
-"""Losses and metrics on a GPU, relative to `F.cross_entropy`, to our own plain form and to the memory bandwidth limit.
+"""Losses on a GPU, relative to `F.cross_entropy`, to our own plain form and to the memory bandwidth limit.
 
 Run: python benchmarks/gpu_losses.py [--rounds N] [--only recorded|eager]
 Method: float32 scores; several inputs in turn, so that none is still in the cache; a step is forward, backward, and
-dropping the gradient (for metrics: forward); many steps between two synchronisations, variants in turn, the median
-round. The floor is reading the scores once and writing their gradient once (for metrics: reading them once) at the rate
-of a copy of 4 GB in this run. Recorded: the same steps as one CUDA graph, as in training, so that the time is that of
-the kernels alone, without their launches. "plain" is the same call with ONEPEAK_FUSED=0.
+dropping the gradient; many steps between two synchronisations, variants in turn, the median round. The floor is reading
+the scores once and writing their gradient once, at the rate of a copy of 4 GB in this run. Recorded: the same steps as
+one CUDA graph, as in training, so that the time is that of the kernels alone, without their launches. "plain" is the
+same call with ONEPEAK_FUSED=0.
 """
 
 import argparse
@@ -22,7 +22,6 @@ from torch.nn import functional as F
 
 import onepeak
 from losses import plain_elb
-from onepeak.constraints.gaps import order_counts
 from onepeak.kernels import launch
 
 SIZES = [(8, 70), (64, 58), (4096, 1000), (8192, 10_000), (1024, 100_000), (128, 1_000_000)]
@@ -47,14 +46,6 @@ def training(loss: Callable[[Tensor, Tensor], Tensor]) -> Step:
     return lambda scores, labels: torch.autograd.grad(loss(scores, labels), scores)
 
 
-@torch.no_grad()
-def order_and_error(scores: Tensor, labels: Tensor) -> Tensor:
-    """The sums for the side order index to the mode and to the truth, and for the mean absolute error."""
-    counts = order_counts(scores, labels)
-    sums = (counts.to_predicted, counts.to_label, (counts.predicted - labels).abs())
-    return torch.stack([values.sum() for values in sums])
-
-
 def losses_of_cross_entropy(num_classes: int) -> dict[str, Way]:
     elb = training(onepeak.ELBLoss(num_classes).cuda())
     return {
@@ -73,13 +64,6 @@ def losses_of_rows(num_classes: int) -> dict[str, Way]:
         ways[name] = Way(step=step)
         ways[f"{name}, plain"] = Way(step=step, kernels=False)
     return ways
-
-
-def metrics(num_classes: int) -> dict[str, Way]:  # noqa: ARG001 - as for losses
-    return {
-        "SOI, SOI, MAE": Way(step=order_and_error),
-        "SOI, SOI, MAE, plain": Way(step=order_and_error, kernels=False),
-    }
 
 
 def copy_rate() -> float:
@@ -182,7 +166,6 @@ def table(
 TABLES = (
     ("Cross-entropy under order constraints", losses_of_cross_entropy, SIZES, 2),
     ("Losses of rows that fit the registers", losses_of_rows, ROW_SIZES, 2),
-    ("Metrics", metrics, SIZES, 1),
 )
 """Title, variants, sizes, and how often the floor moves a tensor of the scores' size."""
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import torch
@@ -71,7 +71,8 @@ def defined_by(record: MethodRecord) -> list[Callable[..., object]]:
     method = onepeak.method(record.name, num_classes=8)
     if isinstance(method, onepeak.Constrained):
         return [onepeak.Constrained, type(method.constraint)]
-    return [record.build] if isinstance(record.build, type) else [record.build, type(method)]
+    build = record.build.func if isinstance(record.build, partial) else record.build
+    return [build] if isinstance(build, type) else [build, type(method)]
 
 
 def _page(record: MethodRecord, folder: Path, seen: set[str]) -> str:

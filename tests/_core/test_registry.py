@@ -3,14 +3,7 @@ from types import SimpleNamespace
 import pytest
 
 from onepeak._core.registry import Registry
-from onepeak.errors import InputError, UnknownNameError
-
-
-def test_records_come_back_in_the_order_they_were_added():
-    registry = Registry("thing", [SimpleNamespace(name=name) for name in "cab"])
-    assert [record.name for record in registry] == ["c", "a", "b"]
-    assert len(registry) == 3
-    assert "a" in registry
+from onepeak.errors import InputError
 
 
 def test_a_name_that_was_added_before_is_replaced_only_where_that_is_said():
@@ -32,8 +25,3 @@ def test_what_the_catalog_began_with_is_never_replaced(replace):
     with pytest.raises(InputError, match=r"The thing 'a' comes with onepeak: give yours another name\."):
         registry.add(SimpleNamespace(name="a"), replace=replace)
     assert registry["a"] is first
-
-
-def test_a_name_far_from_all_gets_no_suggestion():
-    with pytest.raises(UnknownNameError, match=r"^Unknown thing 'xyz'\. Known: a\.$"):
-        Registry("thing", [SimpleNamespace(name="a")])["xyz"]

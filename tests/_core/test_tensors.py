@@ -5,8 +5,7 @@ from transformers import PretrainedConfig, PreTrainedModel
 
 import onepeak
 from laws.kinds import CATALOG
-from onepeak._core.tensors import full_precision, real_tensors
-from onepeak.constraints import AugmentedLagrangian
+from onepeak._core.tensors import full_precision
 from onepeak.errors import InputError
 
 
@@ -17,15 +16,6 @@ def test_computing_is_never_in_half_precision():
 
 
 SCORES, LABELS = torch.tensor([[0.0, 1.0, 3.0, 2.5, 2.6]]), torch.tensor([2])
-
-
-def test_another_default_device_is_left_as_it_is():
-    assert torch.zeros(()).device.type == "cpu"
-    with torch.device("meta"):
-        assert torch.zeros(()).is_meta
-        with real_tensors():
-            assert not torch.zeros(()).is_meta
-        assert torch.zeros(()).is_meta
 
 
 def test_a_method_has_its_numbers_on_the_meta_device_too():
@@ -49,11 +39,6 @@ def test_t_and_tables_outlast_to_empty():
     ):
         loss, expected = (each.loss if hasattr(each, "loss") else each for each in (made, usual))
         assert torch.equal(loss(SCORES, LABELS), expected(SCORES, LABELS))
-
-
-def test_multipliers_are_zero():
-    with torch.device("meta"):
-        assert torch.equal(AugmentedLagrangian(num_classes=3).duals, torch.zeros(2, device="cpu"))
 
 
 class Body(PreTrainedModel):

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from onepeak._core.wording import counted, counted_splits, did_you_mean, did_you_mean_file, duration, listed
+from onepeak._core.wording import did_you_mean, did_you_mean_file, duration
 from onepeak.data.costs import costs_of
 from onepeak.data.datasets.record import locate
 from onepeak.data.order import declared_order
@@ -17,29 +17,6 @@ from onepeak.networks.weights import read_weights
 from onepeak.serving import load
 from onepeak.serving.inspector.runs import find_runs
 from trained_models import table_run
-
-
-def test_a_short_list_is_shown_whole():
-    assert listed([1, "b"]) == "1, b"
-
-
-def test_a_list_at_the_limit_has_no_rest():
-    assert listed(range(10)) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9"
-
-
-def test_a_long_list_ends_in_a_number():
-    assert listed(range(1_234), limit=1) == "0 and 1,233 more"
-
-
-def test_the_plural_follows_the_number():
-    assert (counted(0, "row"), counted(1, "class"), counted(2, "class")) == ("0 rows", "1 class", "2 classes")
-
-
-def test_folds_are_not_counted_as_splits():
-    assert counted_splits([(0, 0)]) == "1 split"
-    assert counted_splits([(0, 0), (1, 0), (1, 0)]) == "2 splits"
-    assert counted_splits([(0, fold) for fold in range(5)]) == "5 folds"
-    assert counted_splits([(0, 0), (0, 1), (1, 0), (1, 1)]) == "2 splits (4 folds)"
 
 
 @pytest.mark.parametrize(
@@ -73,11 +50,6 @@ def test_the_first_folder_that_is_not_there_is_asked_about(tmp_path, monkeypatch
     (tmp_path / "photos" / "may").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
     assert did_you_mean_file(Path("photo", "may", "scans.csv")) == " Did you mean 'photos'?"
-
-
-def test_a_common_ending_does_not_make_files_near(tmp_path):
-    (tmp_path / "grades.csv").touch()
-    assert did_you_mean_file(tmp_path / "scans.csv") == ""
 
 
 def test_a_file_of_the_wrong_kind_is_there(tmp_path):

@@ -28,6 +28,7 @@ _load("deep_stem", "deep_stem.py")
 _load("keep_records", "keep_records.py")
 _load("catalog", "catalog.py")
 _load("label_counts", "label_counts.py")
+_load("benchmark_page", "benchmark_page.py")
 
 
 @pytest.fixture

@@ -44,13 +44,6 @@ def test_barrier_derivatives_are_right():
     assert torch.autograd.gradgradcheck(lambda g: log_barrier(g, 1.3), gaps)
 
 
-def test_a_steeper_barrier_costs_more_out_of_order_and_less_in_order():
-    gaps = torch.tensor([1.0, -3.0])
-    soft, steep = log_barrier(gaps, 1.0), log_barrier(gaps, 4.0)
-    assert steep[0] > soft[0]
-    assert steep[1].abs() < soft[1].abs()
-
-
 def test_tighten_grows_t_to_its_maximum():
     barrier = LogBarrier(num_classes=4, t=1.0, growth=1.5, t_max=2.0)
     seen = []
@@ -77,12 +70,6 @@ def test_t_is_saved_and_restored_to_the_bit():
     restored.tighten()
     barrier.tighten()
     assert torch.equal(restored.t, barrier.t)
-
-
-def test_casting_the_module_does_not_round_t():
-    barrier = LogBarrier(num_classes=4).bfloat16()
-    barrier.tighten()
-    assert barrier.t.item() == pytest.approx(1.001)
 
 
 def test_a_device_without_float64_takes_the_barrier_and_the_losses_with_it():

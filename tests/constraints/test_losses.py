@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F
 
-from onepeak import ELBLoss, LogBarrier, PenaltyLoss, QuadraticPenalty, UnimodalLoss, order_gaps
+from onepeak import ELBLoss, LogBarrier, PenaltyLoss, QuadraticPenalty, UnimodalLoss
+from onepeak.constraints import AugmentedLagrangian
 from onepeak.constraints.order import order_cost
 from onepeak.errors import InputError
 from reference import constraints as reference
@@ -78,22 +79,45 @@ def test_a_sample_of_weight_two_is_a_sample_seen_twice():
         torch.testing.assert_close(weighted, LOSSES[name](5)(scores[rows], labels[rows]))
 
 
+def test_a_distribution_over_labels_costs_the_expected_loss():
+    for name in LOSSES:
+        scores, labels = batch(6, 5)
+        weights, others = torch.linspace(0.5, 2, 6, dtype=torch.float64), labels.roll(1)
+        sure, unsure = F.one_hot(labels, 5).double(), F.one_hot(others, 5).double()
+        for reduction in ("none", "mean", "sum"):
+            loss = LOSSES[name](5, reduction=reduction)
+            torch.testing.assert_close(loss(scores, sure), loss(scores, labels))
+            torch.testing.assert_close(loss(scores, sure, weights), loss(scores, labels, weights))
+        each = LOSSES[name](5, reduction="none")
+        mixed = 0.3 * each(scores, labels) + 0.7 * each(scores, others)
+        torch.testing.assert_close(each(scores, 0.3 * sure + 0.7 * unsure), mixed)
+    class_weight = torch.tensor([1.0, 2.0, 0.0, 3.0, 1.0], dtype=torch.float64)
+    loss = ELBLoss(5, weight=class_weight, label_smoothing=0.1)
+    torch.testing.assert_close(loss(scores, sure), loss(scores, labels))
+
+
+@pytest.mark.bad_input
+def test_what_is_no_distribution_over_labels_is_named():
+    for loss in [LOSSES["elb"](3), LOSSES["own + barrier"](3)]:
+        for labels, message in [
+            (torch.ones(2, 3), r"probabilities that sum to 1 over the classes, got sums from 3 to 3: divide ratings"),
+            (torch.tensor([[1.5, -0.5, 0.0]] * 2), "or probabilities that sum to 1"),
+            (torch.ones(2, 4) / 4, r"or probabilities of shape \(2, 3\), got torch.float32 of shape \(2, 4\)"),
+        ]:
+            with pytest.raises(InputError, match=message):
+                loss(torch.zeros(2, 3), labels)
+    with pytest.raises(InputError, match=r"for sample weights and for any reduction but 'mean', got shape \(\)"):
+        UnimodalLoss(F.cross_entropy, LogBarrier(3))(torch.zeros(2, 3), torch.ones(2, 3) / 3)
+    with pytest.raises(InputError, match="whose schedule counts samples"):
+        UnimodalLoss(one_minus_probability, AugmentedLagrangian(3))(torch.zeros(2, 3), torch.ones(2, 3) / 3)
+
+
 def test_many_weights_in_half_precision_do_not_add_up_to_infinity():
     for name in LOSSES:
         scores, labels = batch(80_000, 3)
         scores = scores.float()
         got = LOSSES[name](3)(scores, labels, torch.ones(80_000).half())
         torch.testing.assert_close(got, LOSSES[name](3)(scores, labels))
-
-
-def test_a_class_of_weight_two_is_a_class_seen_twice():
-    scores, _ = batch(4, 3)
-    labels = torch.tensor([0, 1, 2, 1])
-    rows = [0, 1, 1, 2, 3, 3]
-    weights = torch.tensor([1.0, 2.0, 1.0], dtype=torch.float64)
-    expected = scores[rows], labels[rows]
-    torch.testing.assert_close(ELBLoss(3, weight=weights)(scores, labels), ELBLoss(3)(*expected))
-    torch.testing.assert_close(PenaltyLoss(3, class_weight=weights)(scores, labels), PenaltyLoss(3)(*expected))
 
 
 def test_without_constraint_it_is_pytorchs_cross_entropy():
@@ -219,7 +243,7 @@ def test_under_autocast_it_works_in_float32():
         assert scores.grad.isfinite().all()
 
 
-@pytest.mark.parametrize("num_classes", [2, 511, 512, 513, 100_000, 1_000_000])
+@pytest.mark.parametrize("num_classes", [2, 513, 100_000])
 def test_any_number_of_classes_will_do(num_classes):
     scores, labels = batch(3, num_classes, torch.float32)
     scores.requires_grad_()
@@ -231,29 +255,6 @@ def test_any_number_of_classes_will_do(num_classes):
     expected.backward()
     assert value.item() == pytest.approx(expected.item(), rel=1e-5)
     torch.testing.assert_close(scores.grad.double(), plain.grad, rtol=1e-4, atol=1e-6)
-
-
-def test_a_step_of_gradient_descent_puts_scores_in_order():
-    scores, labels = batch(4, 9, torch.float32)
-    scores.requires_grad_()
-    loss = ELBLoss(9)
-    descent = torch.optim.SGD([scores], lr=0.1)
-    for _ in range(600):
-        descent.zero_grad()
-        loss(scores, labels).backward()
-        descent.step()
-    assert (order_gaps(scores, labels) < 0).all()
-
-
-def test_t_is_in_the_state_dict_and_changes_the_loss():
-    scores, labels = batch(4, 5)
-    loss = ELBLoss(5, growth=2.0)
-    start = loss(scores, labels)
-    loss.tighten()
-    other = ELBLoss(5)
-    assert other(scores, labels) == start
-    other.load_state_dict(loss.state_dict())
-    assert other(scores, labels) == loss(scores, labels) != start
 
 
 @pytest.mark.bad_input
@@ -286,11 +287,6 @@ def test_scores_that_are_not_finite_are_named():
                 scores = torch.tensor([[0.0, 1.0, 2.0], [0.0, value, 0.0]])
                 with pytest.raises(InputError, match=r"`scores` must be finite, got 1 NaN or infinite values\."):
                     LOSSES[name](3, reduction=reduction)(scores, torch.tensor([1, 2]))
-
-
-def test_no_label_is_passed_over_in_silence():
-    with pytest.raises(InputError, match=r"`labels` must be integers from 0 to 2, got -100\."):
-        ELBLoss(3, reduction="none")(torch.zeros(2, 3), torch.tensor([0, -100]))
 
 
 def test_jacobians_can_be_taken_in_one_pass():

@@ -23,8 +23,7 @@ from in_process import Here
 from onepeak.cli import main
 from onepeak.cli.app import app
 from onepeak.cli.compare import run
-from onepeak.estimator import classifier
-from onepeak.training.presets import table_recipe
+from onepeak.training import presets
 
 PEERS = {"dlordinal", "coral_pytorch", "condor_pytorch", "mord", "transformers", "fastai"}
 """Packages that need not be there; a block that imports a missing one is passed over."""
@@ -48,12 +47,12 @@ def of(page):
 @pytest.mark.unchecked
 @pytest.mark.usefixtures("_as_before")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:scipy", "ignore::DeprecationWarning:mord")
-@pytest.mark.filterwarnings("ignore:The .* loss was still falling")  # of few epochs
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("page", WITH_CODE, ids=of)
 def test_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(classifier, "table_recipe", lambda rows: replace(table_recipe(rows), epochs=3))
     monkeypatch.setattr(run, "executor_of", lambda _: Here())
+    monkeypatch.setattr(presets, "TABLE", replace(presets.TABLE, epochs=2))  # the default of OrdinalClassifier too
     namespace = {"__name__": page.stem}
     for block in blocks(page):
         if block.language == "python" and not missing(block.text):

@@ -20,8 +20,8 @@ def value_and_gradient(function, scores, labels, upstream):
 
 
 @pytest.mark.parametrize("name", CONSTRAINTS)
-@pytest.mark.parametrize("piece", [1, 7, 64, 1 << 17])
-@pytest.mark.parametrize("num_classes", [2, 3, 10, 600])
+@pytest.mark.parametrize("piece", [7, 1 << 17])
+@pytest.mark.parametrize("num_classes", [2, 10, 600])
 def test_written_out_gradients_are_autograds_whatever_the_pieces(monkeypatch, name, piece, num_classes):
     monkeypatch.setattr(analytic, "PIECE", piece)
     constraint = CONSTRAINTS[name](num_classes)

@@ -2,18 +2,14 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torch.nn import functional as F
 
-from onepeak import LogBarrier, QuadraticPenalty, metrics
+from onepeak import LogBarrier, QuadraticPenalty
 from onepeak.constraints import Hinge
 from onepeak.constraints.cross_entropy import fused_terms, ordered_cross_entropy
-from onepeak.constraints.gaps import order_counts, pairs_in_order
 from onepeak.constraints.order import order_cost
 from onepeak.kernels import fused, launch
 from reference import constraints as reference
-from reference.metrics import side_order_index
 
 pytest.importorskip("triton", reason="Triton is not installed")
 pytestmark = [
@@ -32,7 +28,7 @@ def in_double(scores, labels, constraint):
 
 
 @pytest.mark.parametrize("name", CONSTRAINTS)
-@pytest.mark.parametrize(("batch", "num_classes"), [(1, 2), (3, 2), (8, 70), (65, 58), (5, 1000)])
+@pytest.mark.parametrize(("batch", "num_classes"), [(1, 2), (65, 7), (3, 1000)])
 def test_value_and_gradient_are_those_of_autograd_in_double_precision(name, batch, num_classes):
     constraint = CONSTRAINTS[name](num_classes)
     scores, labels = 3 * torch.randn(batch, num_classes), torch.randint(num_classes, (batch,))
@@ -58,7 +54,7 @@ def long_rows(request, monkeypatch):
 
 @pytest.mark.usefixtures("long_rows")
 @pytest.mark.parametrize("name", CONSTRAINTS)
-@pytest.mark.parametrize("num_classes", [4097, 20_001])
+@pytest.mark.parametrize("num_classes", [4097, 9001])
 def test_long_rows_have_the_value_and_gradient_of_double_precision(name, num_classes):
     constraint = CONSTRAINTS[name](num_classes)
     scores, labels = 3 * torch.randn(2, num_classes), torch.tensor([0, num_classes - 1])
@@ -69,7 +65,7 @@ def test_long_rows_have_the_value_and_gradient_of_double_precision(name, num_cla
 
 
 @pytest.mark.usefixtures("long_rows")
-@pytest.mark.parametrize("num_classes", [9, 20_000])
+@pytest.mark.parametrize("num_classes", [9, 9000])
 def test_scores_of_plus_and_minus_ten_thousand_give_finite_numbers(num_classes):
     scores = 1e4 * torch.sign(torch.randn(2, num_classes))
     for make in CONSTRAINTS.values():
@@ -92,7 +88,7 @@ def test_half_precision_is_worked_out_in_float32(dtype):
 
 @pytest.mark.bad_input
 @pytest.mark.usefixtures("long_rows")
-@pytest.mark.parametrize("num_classes", [7, 20_000])
+@pytest.mark.parametrize("num_classes", [7, 9000])
 @pytest.mark.parametrize("label", [-1, "past the end"])
 def test_a_label_outside_the_classes_makes_the_loss_nan(num_classes, label):
     labels = torch.tensor([0, num_classes if label == "past the end" else label])
@@ -107,64 +103,6 @@ def test_scaling_by_one_leaves_the_gradient_and_by_another_number_multiplies_it(
     assert torch.equal(gradient, expected)
     launch.scale(gradient, torch.tensor(-0.5))
     assert torch.equal(gradient, -0.5 * expected)
-
-
-def check(scores, labels, predicted=None):
-    """Every count is that of the plain form, exactly."""
-    found = fused.order_counts(scores, labels, predicted)
-    expected = order_counts(scores, labels, predicted)
-    assert torch.equal(found[0], expected.predicted)
-    assert torch.equal(found[1], expected.to_predicted)
-    assert torch.equal(found[2], expected.to_label)
-
-
-@pytest.mark.parametrize("given_predicted", [False, True])
-@pytest.mark.parametrize(("batch", "num_classes"), [(1, 2), (3, 2), (65, 7), (8, 70), (3, 1000), (2, 5000)])
-def test_counts_and_modes_are_those_of_the_plain_form(given_predicted, batch, num_classes):
-    labels, predicted = torch.randint(num_classes, (2, batch))
-    check(torch.randn(batch, num_classes), labels, predicted if given_predicted else None)
-
-
-@settings(max_examples=15)
-@given(st.integers(1, 5), st.integers(2, 20), st.integers(1, 4), st.integers(0, 2**31))
-def test_ties_infinities_and_rows_in_parts_change_nothing(batch, num_classes, parts, seed):
-    random = torch.Generator().manual_seed(seed)
-    values = torch.tensor([-torch.inf, -1.0, 0.0, 1.0])
-    scores = values[torch.randint(4, (batch, num_classes), generator=random)]
-    labels = torch.randint(num_classes, (batch,), generator=random)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(launch, "LONGEST_ROW", 4)
-        patch.setattr(launch, "PROGRAMS", parts * batch)
-        check(scores, labels)
-
-
-def test_the_counts_are_those_of_the_definition():
-    scores, labels = torch.randint(6, (5, 9)).float(), torch.randint(9, (5,))
-    _, _, to_label = fused.order_counts(scores, labels, None)
-    by_hand = [8 * side_order_index(row, label) for row, label in zip(scores.tolist(), labels.tolist(), strict=True)]
-    assert to_label.tolist() == pytest.approx(by_hand)
-
-
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_half_precision_keeps_its_ties(dtype):
-    check(torch.randn(4, 300).to(dtype), torch.randint(300, (4,)))
-
-
-def test_nan_is_the_mode_and_in_no_order():
-    scores = torch.tensor([[0.0, 1.0, torch.nan, 2.0]])
-    mode, to_mode, to_label = fused.order_counts(scores, torch.tensor([1]), None)
-    assert (mode.item(), to_mode.item(), to_label.item()) == (2, 1, 1)
-
-
-def test_a_metric_counts_through_the_kernel(monkeypatch):
-    monkeypatch.setattr(launch, "takes", lambda scores: scores.dtype != torch.float64)
-    log_probs, labels = torch.randn(2, 3, 7).log_softmax(-1), torch.randint(7, (2, 3))
-    for about in ("predicted", "true"):
-        fused_metric, plain_metric = (metrics.SideOrderIndex(num_classes=7, reference=about) for _ in range(2))
-        fused_metric.update(log_probs, labels)
-        plain_metric.update(log_probs.double(), labels)
-        assert fused_metric.compute() == plain_metric.compute()
-    assert torch.equal(pairs_in_order(log_probs, labels), pairs_in_order(log_probs.double(), labels))
 
 
 @pytest.mark.parametrize("name", CONSTRAINTS)

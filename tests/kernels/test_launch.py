@@ -38,11 +38,6 @@ def test_few_rows_are_split_to_keep_the_device_busy_and_many_are_not():
     assert launch.parts(launch.PROGRAMS, 1_000_000, 1024, shortest=8192)[1] == 1
 
 
-@pytest.mark.parametrize(("number", "expected"), [(0, 1), (1, 1), (2, 2), (3, 4), (4096, 4096), (4097, 8192)])
-def test_the_next_power_of_two(number, expected):
-    assert launch.power_of_two(number) == expected
-
-
 def test_scores_on_a_cpu_and_in_double_precision_go_without_kernels():
     assert not launch.takes(torch.zeros(2, 3))
     assert not launch.takes(torch.zeros(2, 3, dtype=torch.float64, device="meta"))

@@ -37,7 +37,7 @@ from onepeak.errors import InputError
 from onepeak.methods.catalog import CONSTRAINTS
 from onepeak.posterior import DECISIONS, is_unimodal
 
-SEVERAL = [2, 3, 5, 8, 22, 70]
+SEVERAL = [2, 3, 8, 70]
 
 every_method = over(KINDS)
 every_corrected_method = over(CORRECTED)  # some published ones break what is meant
@@ -60,8 +60,7 @@ def seeded(num_classes, *shape, scale=2.0, seed=0, dtype=torch.float64):
 
 
 BATCHES = [  # flat to sharp; labels that need not all occur
-    seeded(num_classes, size, scale=scale, seed=num_classes)
-    for num_classes, size, scale in ((2, 5, 1.0), (3, 1, 3.0), (7, 12, 0.3), (12, 8, 4.0))
+    seeded(num_classes, size, scale=scale, seed=num_classes) for num_classes, size, scale in ((2, 5, 1.0), (7, 9, 4.0))
 ]
 
 
@@ -284,6 +283,27 @@ def test_weights_of_any_type_count_with_all_their_digits_and_leave_the_type_of_t
         close(got, plain.loss(outputs, batch.labels, sample_weight=sample_weight.float()), rtol=1e-5, atol=1e-6)
 
 
+@every_method
+def test_a_distribution_over_labels_costs_the_expected_loss(kind):
+    batch = seeded(5, 9)
+    class_weight = torch.tensor([1.0, 0.5, 3.0, 0.0, 2.0], dtype=torch.float64)
+    sample_weight = torch.linspace(0.5, 2, 9, dtype=torch.float64)
+    method, weighted = kind.build(5), kind.build(5, class_weight=class_weight)
+    outputs, labels, others = batch.outputs(method), batch.labels, batch.labels.roll(1)
+    sure, unsure = (torch.nn.functional.one_hot(each, 5).double() for each in (labels, others))
+    if method.counts_samples:
+        with pytest.raises(InputError, match="whose schedule counts samples"):
+            method.loss(outputs, sure)
+        return
+    for reduction, weight in itertools.product(("none", "mean", "sum"), (None, sample_weight)):
+        for each in (method, weighted):
+            expected = each.loss(outputs, labels, weight, reduction=reduction)
+            close(each.loss(outputs, sure, weight, reduction=reduction), expected)
+    if not method.batchwise:
+        first, second = (weighted.loss(outputs, each, reduction="none") for each in (labels, others))
+        close(weighted.loss(outputs, 0.3 * sure + 0.7 * unsure, reduction="none"), 0.3 * first + 0.7 * second)
+
+
 # Shapes and types
 
 
@@ -350,7 +370,7 @@ def test_half_precision_is_answered_in_float32_with_all_its_digits(kind):
 
 @every_method
 def test_loss_and_gradient_of_float16_outputs_are_those_of_float64(kind):
-    for num_classes in (5, 70, 200):
+    for num_classes in (5, 70):
         batch = seeded(num_classes, 20, scale=1.0, dtype=torch.float16)  # about as training begins
         method = kind.build(num_classes)
         outputs = batch.outputs(method).requires_grad_()
@@ -420,9 +440,8 @@ def test_the_gradient_is_that_of_finite_differences(kind):
     method = kind.build(4).double()
     outputs = batch.outputs(method).clone().requires_grad_()
     weights = torch.tensor([0.5, 2.0], dtype=torch.float64)
-    assert torch.autograd.gradcheck(lambda x: method.loss(x, batch.labels), outputs, check_forward_ad=True)
     assert torch.autograd.gradcheck(
-        lambda x: method.loss(x, batch.labels, sample_weight=weights), outputs, fast_mode=True
+        lambda x: method.loss(x, batch.labels, weights), outputs, fast_mode=True, check_forward_ad=True
     )
     assert torch.autograd.gradcheck(method.log_probs, outputs, fast_mode=True)
 
@@ -432,10 +451,7 @@ def test_the_gradient_has_a_gradient(kind):
     batch = seeded(3, 2, seed=3)
     method = kind.build(3).double()
     outputs = batch.outputs(method).clone().requires_grad_()
-    for reduction in ("mean", "none"):
-        assert torch.autograd.gradgradcheck(
-            lambda x, r=reduction: method.loss(x, batch.labels, reduction=r), outputs, fast_mode=True
-        )
+    assert torch.autograd.gradgradcheck(lambda x: method.loss(x, batch.labels), outputs, fast_mode=True)
 
 
 @every_method
@@ -457,7 +473,7 @@ def test_function_transforms_give_the_gradients_of_autograd(kind):
 
 @every_corrected_method
 def test_firm_outputs_for_a_label_cost_least_with_that_label_and_more_the_farther_it_is(kind):
-    for num_classes in (2, 5, 9):
+    for num_classes in (2, 7):
         method = kind.build(num_classes).double()
         for label in range(num_classes):
             outputs = firm_outputs(kind, method, label).expand(num_classes, -1)
@@ -470,7 +486,7 @@ def test_firm_outputs_for_a_label_cost_least_with_that_label_and_more_the_farthe
 
 @every_corrected_method
 def test_firm_outputs_for_a_label_are_predicted_as_it(kind):
-    for num_classes in (2, 5, 9):
+    for num_classes in (2, 7):
         method = kind.build(num_classes)
         outputs = torch.stack([firm_outputs(kind, method, label) for label in range(num_classes)])
         log_probs = method.log_probs(outputs)

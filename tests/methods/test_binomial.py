@@ -28,14 +28,6 @@ def test_a_temperature_below_one_makes_it_sharper():
     assert sharp.max() > plain.max()
 
 
-def test_the_temperature_is_learnt_from_how_sure_the_labels_are():
-    """Labels that are always the mode ask for a sharper posterior."""
-    binomial = Binomial(num_classes=5)
-    outputs = torch.tensor([[-3.0], [0.1], [3.0]])
-    binomial.loss(outputs, binomial.predict(outputs)).backward()
-    assert binomial.log_temperature.grad > 0
-
-
 def test_scores_of_many_classes_do_not_overflow_and_have_one_peak():
     scores = binomial_scores(torch.tensor([[0.7]]), 2000)
     assert scores.isfinite().all()

@@ -5,7 +5,6 @@ from typing import get_args
 import pytest
 import torch
 
-import onepeak
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.methods.catalog import CONSTRAINTS, METHODS, is_known, method, methods, parts_of
 from onepeak.methods.constrained import Constrained
@@ -81,13 +80,6 @@ def test_cross_entropy_under_a_constraint_is_the_method_of_that_name():
         assert torch.equal(put_together.loss(OUTPUTS, LABELS), named.loss(OUTPUTS, LABELS))
 
 
-def test_settings_of_method_and_constraint_go_to_their_own():
-    built = method("mv+elb", num_classes=5, mean_weight=0.6, t=2.0, growth=1.5)
-    assert built.base.mean_weight == 0.6
-    assert built.constraint.t.item() == 2.0
-    assert built.constraint.growth == 1.5
-
-
 def test_constraints_can_be_put_on_constrained_methods():
     built = method("elb+pn", num_classes=5, t=2.0, weight=0.5)
     assert built.base.constraint.t.item() == 2.0
@@ -117,12 +109,6 @@ def test_a_method_published_otherwise_differs_in_some_answer():
         same_posterior = torch.equal(published.log_probs(OUTPUTS), corrected.log_probs(OUTPUTS))
         same_label = torch.equal(published.predict(OUTPUTS), corrected.predict(OUTPUTS))
         assert not (same_loss and same_posterior and same_label)
-
-
-def test_class_weights_reach_every_method():
-    for name in [record.name for record in METHODS]:
-        weights = torch.tensor([1.0, 2.0, 0.5, 0.0, 3.0])
-        assert method(name, num_classes=5, class_weight=weights).class_weight.tolist() == weights.tolist()
 
 
 @pytest.mark.bad_input
@@ -172,10 +158,6 @@ def test_a_name_is_taken_apart():
         parts = parts_of(name)
         assert (parts.smooth, parts.record) == (smooth, METHODS[base])
         assert parts.constraint is (None if constraint is None else CONSTRAINTS[constraint])
-
-
-def test_the_number_of_classes_may_be_given_by_its_place():
-    assert method("elb", 5).num_classes == method("elb", num_classes=5).num_classes == 5
 
 
 @pytest.mark.bad_input
@@ -239,13 +221,6 @@ def test_a_setting_above_its_range_is_refused():
 
 
 @pytest.mark.bad_input
-def test_one_class_is_refused_by_every_method():
-    for name in [record.name for record in METHODS] + [f"mv+{record.name}" for record in CONSTRAINTS]:
-        with pytest.raises(InputError, match=r"`num_classes` must be an integer >= 2, got 1\."):
-            method(name, num_classes=1)
-
-
-@pytest.mark.bad_input
 def test_a_mistyped_variant_is_refused_by_every_method():
     for name in [record.name for record in METHODS]:
         with pytest.raises(InputError, match=r"Unknown `variant` 'as-published'. Did you mean 'as_published'\?"):
@@ -271,11 +246,6 @@ def test_every_record_has_a_family_and_the_catalog_is_large():
     families = {record.family for record in methods()}
     assert families == set(get_args(Family))
     assert len(methods()) >= 45
-
-
-def test_the_public_names_are_these():
-    assert onepeak.method is method
-    assert tuple(onepeak.methods()) == methods()
 
 
 def test_names_with_parts_around_them_are_known():

@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from onepeak.methods.condor import Condor
-from onepeak.methods.levels import level_cross_entropy
 
 OUTPUTS = torch.randn(12, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 LABELS = torch.arange(12) % 5
@@ -15,12 +14,6 @@ def test_the_loss_is_the_value_worked_by_hand():
     for label, expected in ((0, 0.1 * 0.55), (1, 0.9 * 0.55), (2, 0.9 * 0.45)):
         got = Condor(num_classes=3).loss(outputs, torch.tensor([label]))
         assert got.item() == pytest.approx(-math.log(expected))
-
-
-def test_the_loss_is_the_cross_entropy_of_the_levels():
-    levels = torch.nn.functional.logsigmoid(OUTPUTS).cumsum(dim=-1).exp()
-    expected = level_cross_entropy(levels.logit(), LABELS)
-    torch.testing.assert_close(Condor(num_classes=5).loss(OUTPUTS, LABELS, reduction="none"), expected)
 
 
 def test_the_loss_of_the_first_example_in_condor_pytorchs_documentation():

@@ -7,12 +7,11 @@ from coral_pytorch.losses import coral_loss
 
 import reference.basics as reference
 from onepeak.methods.levels import (
+    LevelQuestions,
     answers,
-    frank_hall,
     level_cross_entropy,
     log_differences,
     log_products,
-    or_cnn,
 )
 
 
@@ -86,21 +85,21 @@ LABELS = torch.arange(9) % 5
 
 def test_the_loss_is_that_of_coral_pytorch():
     expected = coral_loss(OUTPUTS, levels_from_labelbatch(LABELS, num_classes=5))
-    torch.testing.assert_close(or_cnn(5).loss(OUTPUTS, LABELS), expected, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(LevelQuestions(5).loss(OUTPUTS, LABELS), expected, rtol=1e-5, atol=1e-5)
 
 
 def test_levels_that_agree_are_counted_and_their_differences_are_the_posterior():
     outputs = torch.tensor([[0.9, 0.8, 0.3, 0.1]]).logit()
-    assert or_cnn(5).predict(outputs).tolist() == [2]
-    torch.testing.assert_close(or_cnn(5).log_probs(outputs).exp(), torch.tensor([[0.1, 0.1, 0.5, 0.2, 0.1]]))
+    assert LevelQuestions(5).predict(outputs).tolist() == [2]
+    torch.testing.assert_close(LevelQuestions(5).log_probs(outputs).exp(), torch.tensor([[0.1, 0.1, 0.5, 0.2, 0.1]]))
 
 
 def test_levels_that_do_not_agree_are_read_up_to_the_first_answered_no():
     outputs = torch.tensor([[2.0, -1.0, 3.0, 4.0]])
-    assert or_cnn(5).predict(outputs).tolist() == [1]
+    assert LevelQuestions(5).predict(outputs).tolist() == [1]
 
 
 def test_frank_and_hall_choose_the_most_probable_class():
     outputs = torch.tensor([[0.55, 0.52, 0.49, 0.05]]).logit()  # probabilities .45 .03 .03 .44 .05
-    assert or_cnn(5).predict(outputs).tolist() == [2]
-    assert frank_hall(5).predict(outputs).tolist() == [0]
+    assert LevelQuestions(5).predict(outputs).tolist() == [2]
+    assert LevelQuestions(5, decision="mode").predict(outputs).tolist() == [0]

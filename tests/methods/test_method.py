@@ -44,19 +44,6 @@ def test_a_constraint_acts_on_the_log_probabilities_of_a_method_that_has_no_othe
     torch.testing.assert_close(Constrained(own, barrier).loss(outputs, labels), expected)
 
 
-def test_a_class_weight_moves_and_is_saved_with_the_method():
-    ce = CrossEntropy(num_classes=3, class_weight=torch.tensor([1.0, 2.0, 3.0]))
-    assert ce.state_dict()["class_weight"].tolist() == [1.0, 2.0, 3.0]
-    assert ce.to("meta").class_weight.device.type == "meta"
-
-
-def test_the_mean_divides_by_the_weight_of_the_samples_not_by_their_number():
-    ce = CrossEntropy(num_classes=2)
-    outputs, labels = torch.zeros(3, 2), torch.tensor([0, 1, 1])
-    halves = torch.full((3,), 0.5)
-    torch.testing.assert_close(ce.loss(outputs, labels, halves), ce.loss(outputs, labels))
-
-
 def test_outputs_are_left_as_they_were():
     for record in onepeak.methods():
         method = onepeak.method(record.name, num_classes=5)
@@ -87,7 +74,7 @@ def check_compiled(name):
 
 @pytest.mark.traced
 def test_a_compiled_loss_is_one_graph_with_the_same_loss_and_gradient():
-    for name in ("elb", "mv+elb", "ren"):
+    for name in ("mv+elb", "ren"):  # ELB itself is compiled with the losses
         check_compiled(name)
 
 
@@ -124,102 +111,23 @@ def test_a_mistyped_decision_is_refused_with_the_class():
         type("Own", (HalfSquaredError,), {"decision": "mediann"})
 
 
-@pytest.fixture
-def ce():
-    return CrossEntropy(num_classes=3)
-
-
 @pytest.mark.bad_input
-@pytest.mark.parametrize("num_classes", [1, 0, -3, 2.5, True, "5"])
-def test_fewer_than_two_classes_are_refused(num_classes):
-    with pytest.raises(InputError, match=r"`num_classes` must be an integer >= 2, got "):
-        CrossEntropy(num_classes)
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("outputs", "message"),
-    [
-        (torch.zeros(2, 4), r"`outputs` must have 3 numbers on its last axis, got shape \(2, 4\)\."),
-        (torch.tensor(1.0), r"`outputs` must have 3 numbers on its last axis, got shape \(\)\."),
-        (torch.zeros(2, 3, dtype=torch.int64), r"`outputs` must be a floating-point tensor, got torch.int64\."),
-        ([[0.0, 0.0, 0.0]], r"`outputs` must be a floating-point tensor, got list\."),
-    ],
-)
-def test_outputs_of_another_shape_or_type_are_refused(ce, outputs, message):
-    with pytest.raises(InputError, match=message):
-        ce.loss(outputs, torch.tensor([0, 1]))
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
-        (torch.tensor([0.0, 1.0]), r"`labels` must be a tensor of integers, got torch.float32\."),
-        (torch.tensor([True, False]), r"`labels` must be a tensor of integers, got torch.bool\."),
-        ([0, 1], r"`labels` must be a tensor of integers, got list\."),
-        (torch.tensor([0, 3]), r"`labels` must be integers from 0 to 2, got 3\."),
-        (torch.tensor([-1, 2]), r"`labels` must be integers from 0 to 2, got -1\."),
-        (torch.tensor([0, 1, 2]), r"`labels` must have shape \(2,\), one per sample, got \(3,\)\."),
-        (torch.tensor([[0], [1]]), r"`labels` must have shape \(2,\), one per sample, got \(2, 1\)\."),
-    ],
-)
-def test_labels_that_are_none_are_refused(ce, labels, message):
-    with pytest.raises(InputError, match=message):
-        ce.loss(torch.zeros(2, 3), labels)
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("weight", "message"),
-    [
-        (torch.tensor([1.0, -0.5, 1.0]), r"`class_weight` must be finite and >= 0, got -0.5\."),
-        (torch.tensor([1.0, torch.nan, 1.0]), r"`class_weight` must be finite and >= 0"),
-        (torch.tensor([1.0, torch.inf, 1.0]), r"`class_weight` must be finite and >= 0"),
-        (torch.ones(4), r"`class_weight` must have shape \(3,\), got \(4,\)\."),
-        (torch.ones(1, 3), r"`class_weight` must have shape \(3,\), got \(1, 3\)\."),
-        (torch.tensor([1, 2, 3]), r"`class_weight` must be a floating-point tensor, got torch.int64\."),
-        ([1.0, 2.0, 3.0], r"`class_weight` must be class weights, a floating-point tensor of 3 numbers, .* got list\."),
-    ],
-)
-def test_class_weights_that_are_none_are_refused(weight, message):
-    with pytest.raises(InputError, match=message):
-        CrossEntropy(num_classes=3, class_weight=weight)
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("weight", "message"),
-    [
-        (torch.tensor([1.0, -2.0]), r"`sample_weight` must be finite and >= 0, got -2\."),
-        (torch.ones(3), r"`sample_weight` must have shape \(2,\), got \(3,\)\."),
-        (torch.tensor([1, 2]), r"`sample_weight` must be a floating-point tensor, got torch.int64\."),
-    ],
-)
-def test_sample_weights_that_are_none_are_refused(ce, weight, message):
-    with pytest.raises(InputError, match=message):
-        ce.loss(torch.zeros(2, 3), torch.tensor([0, 1]), sample_weight=weight)
-
-
-@pytest.mark.bad_input
-def test_a_mistyped_reduction_is_refused_with_the_nearest(ce):
-    with pytest.raises(InputError, match=r"Unknown `reduction` 'means'. Did you mean 'mean'\? Known: none, mean, sum"):
-        ce.loss(torch.zeros(2, 3), torch.tensor([0, 1]), reduction="means")
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize("ask", ["log_probs", "predict"])
-def test_a_wrong_number_of_outputs_is_named(ask):
-    made = onepeak.method("ce", num_classes=5)
-    with pytest.raises(InputError, match=r"`outputs` must have 5 numbers on its last axis, got shape \(2, 7\)\."):
-        getattr(made, ask)(torch.zeros(2, 7))
-
-
-@pytest.mark.bad_input
-def test_outputs_that_are_not_finite_are_named():
-    made = onepeak.method("slopes", num_classes=3)
-    with pytest.raises(InputError, match=r"`outputs` must be finite, got 1 NaN or infinite values\."):
-        made.loss(torch.tensor([[0.0, float("nan")]]), torch.tensor([1]))
+def test_what_a_method_cannot_take_is_named():
+    ce, outputs, labels = CrossEntropy(num_classes=3), torch.zeros(2, 3), torch.tensor([0, 1])
+    for call, message in [
+        (lambda: CrossEntropy(2.5), r"`num_classes` must be an integer >= 2, got 2\.5"),
+        (lambda: CrossEntropy(3, class_weight=torch.ones(4)), r"`class_weight` must have shape \(3,\), got \(4,\)"),
+        (lambda: ce.loss(torch.zeros(2, 4), labels), r"`outputs` must have 3 numbers on its last axis"),
+        (lambda: ce.log_probs(torch.zeros(2, 4)), r"`outputs` must have 3 numbers on its last axis"),
+        (lambda: ce.predict(torch.zeros(2, 4)), r"`outputs` must have 3 numbers on its last axis"),
+        (lambda: ce.loss(outputs / 0, labels), r"`outputs` must be finite, got 6 NaN or infinite values"),
+        (lambda: ce.loss(outputs, torch.tensor([0, 3])), r"`labels` must be integers from 0 to 2, got 3"),
+        (lambda: ce.loss(outputs, labels[:1]), r"`labels` must have shape \(2,\), one per sample, got \(1,\)"),
+        (lambda: ce.loss(outputs, labels, -torch.ones(2)), r"`sample_weight` must be finite and >= 0, got -1"),
+        (lambda: ce.loss(outputs, labels, reduction="means"), r"Unknown `reduction` 'means'. Did you mean 'mean'"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            call()
 
 
 class FirstScore(SoftmaxMethod):
@@ -263,9 +171,3 @@ def test_no_other_precision_rounds_it_and_no_file_keeps_it():
         assert changed is table
         assert torch.equal(table.values, expected)
     assert table.state_dict() == {}
-
-
-def test_it_goes_to_other_devices_with_what_holds_it():
-    holder = torch.nn.Sequential(ExactTable(torch.ones(2, 2))).to("meta")
-    assert holder[0].values.device.type == "meta"
-    assert holder[0].values.dtype == torch.float64

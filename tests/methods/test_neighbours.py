@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import onepeak
-from onepeak.methods.neighbours import co2, entropy, ho2
+from onepeak.methods.neighbours import entropy
 
 PROBS = torch.tensor([[0.2, 0.5, 0.3]], dtype=torch.float64)
 
@@ -12,17 +12,17 @@ PROBS = torch.tensor([[0.2, 0.5, 0.3]], dtype=torch.float64)
 def test_the_losses_are_the_values_worked_by_hand():
     # label 0 wants .2 above .5 above .3: only the first pair is out of order, by .3
     hinges = 2.0 * (0.1 + 0.3)
-    got = co2(3, weight=2.0, margin=0.1).loss(PROBS.log(), torch.tensor([0]))
+    got = onepeak.method("co2", 3, weight=2.0, margin=0.1).loss(PROBS.log(), torch.tensor([0]))
     assert got.item() == pytest.approx(-math.log(0.2) + hinges)
     own = -(0.2 * math.log(0.2) + 0.5 * math.log(0.5) + 0.3 * math.log(0.3))
-    got = ho2(3, weight=2.0, margin=0.1).loss(PROBS.log(), torch.tensor([0]))
+    got = onepeak.method("ho2", 3, weight=2.0, margin=0.1).loss(PROBS.log(), torch.tensor([0]))
     assert got.item() == pytest.approx(own + hinges)
 
 
 def test_without_hinges_co2_is_cross_entropy():
     scores, labels = torch.randn(6, 4, generator=torch.Generator().manual_seed(0)), torch.arange(6) % 4
     ce = onepeak.method("ce", num_classes=4)
-    torch.testing.assert_close(co2(4, weight=0.0).loss(scores, labels), ce.loss(scores, labels))
+    torch.testing.assert_close(onepeak.method("co2", 4, weight=0.0).loss(scores, labels), ce.loss(scores, labels))
 
 
 def test_entropy_is_greatest_when_all_are_alike():

@@ -71,6 +71,13 @@ def test_a_few_steps_of_gradient_descent_give_every_sample_one_peak():
     assert torch.equal(peak.predict(outputs), labels)
 
 
+def test_a_distribution_over_labels_costs_the_expected_loss():
+    scores, loss = torch.randn(2, 5), onepeak.PeakLoss(num_classes=5)
+    probs = torch.tensor([[0.0, 0.25, 0.75, 0.0, 0.0]]).expand(2, 5)
+    expected = 0.25 * loss(scores, torch.tensor([1, 1])) + 0.75 * loss(scores, torch.tensor([2, 2]))
+    torch.testing.assert_close(loss(scores, probs), expected)
+
+
 @pytest.mark.bad_input
 @pytest.mark.parametrize("setting", ["t", "rps_weight"])
 def test_a_setting_out_of_range_is_named(setting):

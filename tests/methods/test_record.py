@@ -33,15 +33,6 @@ def test_a_record_builds_its_method_without_being_in_the_catalog():
         method(record_of(MeanVariance), num_classes=5, mean_wieght=0.6)
 
 
-def test_records_tell_how_many_outputs_their_methods_have():
-    for record in methods():
-        for num_classes in [3, 7]:
-            assert (
-                outputs_told(record.num_outputs, num_classes)
-                == method(record.name, num_classes=num_classes).num_outputs
-            )
-
-
 def test_settings_have_their_defaults_and_none_where_there_is_no_default():
     assert METHODS["elb"].defaults == {"t": 1.0, "growth": 1.001, "t_max": 5.0}
     assert METHODS["ren"].defaults == {"posterior": "levels"}  # the variant is given beside the settings

@@ -37,12 +37,6 @@ def test_two_classes_give_the_brier_score_of_one():
     assert loss.item() == pytest.approx(0.25**2)
 
 
-def test_weights_set_the_shares_of_score_and_cross_entropy():
-    rps, ce = onepeak.method("rps", num_classes=5), onepeak.method("ce", num_classes=5)
-    both = RankedProbability(num_classes=5, weight=0.3, cross_entropy_weight=1.0)
-    torch.testing.assert_close(both.loss(SCORES, LABELS), 0.3 * rps.loss(SCORES, LABELS) + ce.loss(SCORES, LABELS))
-
-
 def test_three_tenths_of_the_score_and_the_papers_loss_go_together():
     together = onepeak.method("rps+elb", num_classes=5, weight=0.3, cross_entropy_weight=1.0, t=2.0)
     rps, elb = onepeak.method("rps", num_classes=5), onepeak.method("elb", num_classes=5, t=2.0)

@@ -1,6 +1,6 @@
 import torch
 
-from onepeak.methods.unimodal_net import UnimodalNet, below_the_peak, positive, widened
+from onepeak.methods.unimodal_net import UnimodalNet, below_the_peak, positive
 from onepeak.posterior import is_unimodal
 
 
@@ -20,11 +20,6 @@ def test_positive_steps_are_a_smooth_relu_that_never_reaches_zero():
 def test_outputs_far_below_zero_still_have_one_peak():
     outputs = -1000 * torch.rand(200, 8, generator=torch.Generator().manual_seed(0))
     assert is_unimodal(UnimodalNet(num_classes=8).log_probs(outputs)).all()
-
-
-def test_half_and_single_precision_are_widened():
-    assert widened(torch.zeros(2)).dtype == torch.float64
-    assert widened(torch.zeros(2, dtype=torch.float64)).dtype == torch.float64
 
 
 def test_scores_near_the_peak_keep_their_digits_in_float32():

@@ -35,11 +35,6 @@ def test_ranges_grow_with_the_scale_where_the_unit_is_a_class():
     assert METRICS["nll"].range(70) == (0.0, math.inf)
 
 
-def test_the_best_value_is_the_end_of_the_range_in_its_direction():
-    assert METRICS["mae"].best(70) == 0.0
-    assert METRICS["soi_true"].best(70) == 1.0
-
-
 def test_chance_is_given_for_the_side_order_index():
     assert METRICS["soi_predicted"].chance(5, "mode") == side_order_chance(5) == pytest.approx(0.7)
     assert METRICS["soi_predicted"].chance(5, "median") == side_order_chance(5, decision="median") < 0.65
@@ -59,14 +54,6 @@ def test_what_training_measures_is_short_and_stays_as_run_folders_have_it():
         "mae mae_median soi_predicted soi_true accuracy accuracy_within_1 amae mmae qwk tau spearman "
         "rps nll ece unimodal violations violation_size"
     )
-
-
-def test_a_collection_of_some_metrics_has_these_and_no_others():
-    log_probs, labels = torch.eye(3).clamp(min=1e-9).log_softmax(dim=-1), torch.arange(3)
-    some = collection(3, names=["qwk", "nll"])
-    some.update(log_probs, labels)
-    assert set(some.compute()) == {"qwk", "nll"}
-    assert set(collection(3, names=["nll", "ece"])) == {"nll", "ece"}
 
 
 def test_a_perfect_one_hot_posterior_is_the_best_but_for_its_ties():

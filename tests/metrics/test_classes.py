@@ -80,14 +80,6 @@ def test_metrics_of_posteriors_have_the_values_worked_by_hand(name, expected):
     assert value(getattr(metrics, name)(num_classes=3), *batches) == pytest.approx(expected, abs=1e-12)
 
 
-def test_more_bins_see_what_few_bins_average_out():
-    log_probs = torch.tensor([[0.9, 0.1], [0.6, 0.4]], dtype=torch.float64).log()
-    labels = torch.tensor([1, 0])  # the surer one is wrong
-    for num_bins, expected in ((1, 0.25), (10, (0.9 + 0.4) / 2)):
-        metric = metrics.ExpectedCalibrationError(num_classes=2, num_bins=num_bins)
-        assert value(metric, (log_probs, labels)) == pytest.approx(expected)
-
-
 def test_the_error_of_the_median_is_that_of_the_posterior_whatever_was_decided():
     # cumulative: 0.4 0.5 0.7 1 (median 1, as half is reached there), 0 0.1 0.3 1 (3), 0.9 ... (0)
     probs = torch.tensor([[0.4, 0.1, 0.2, 0.3], [0.0, 0.1, 0.2, 0.7], [0.9, 0.1, 0.0, 0.0]], dtype=torch.float64)
@@ -117,35 +109,6 @@ def test_the_reference_is_the_decision_or_the_truth():
         number = metrics.NumViolations(num_classes=4, reference=reference)
         assert value(number, batch) == pytest.approx(3 * (1 - expected))
     assert value(metrics.ViolationSize(num_classes=4, reference="true"), batch) == pytest.approx(0.1)
-
-
-def test_the_index_takes_raw_scores():
-    scores = -2.0 * (torch.arange(70) - 30).abs().float().unsqueeze(0)
-    assert value(metrics.SideOrderIndex(num_classes=70), (scores, torch.tensor([30]))) == 1.0
-
-
-def test_chance_depends_on_the_reference():
-    assert metrics.SideOrderIndex(num_classes=4).chance == 0.75
-    assert metrics.SideOrderIndex(num_classes=4, reference="true").chance == 0.5
-
-
-@pytest.fixture(scope="module")
-def two_bumps():
-    """A peak at 20 and a bump at 50 that two decimals of probability do not show, at 70 classes."""
-    classes = torch.arange(70.0)
-    bumps = (-0.5 * ((classes - 20) / 5) ** 2).exp() + 0.04 * (-0.5 * ((classes - 50) / 5) ** 2).exp()
-    return (bumps / bumps.sum()).log().unsqueeze(0), torch.tensor([20])
-
-
-def test_a_small_second_bump_is_caught_but_by_two_definitions(two_bumps):
-    for definition, share in (("strict", 0.0), ("weak", 0.0), ("quasi", 1.0), ("rounded_to_two_decimals", 1.0)):
-        assert value(metrics.UnimodalRate(num_classes=70, definition=definition), two_bumps) == share
-
-
-def test_tolerance_is_in_log_probability(two_bumps):
-    worst = two_bumps[0].diff()[..., 20:].max().item()
-    for tolerance, expected in ((worst * 0.99, 0.0), (worst * 1.01, 1.0)):
-        assert value(metrics.UnimodalRate(num_classes=70, tolerance=tolerance), two_bumps) == expected
 
 
 @pytest.mark.bad_input

@@ -19,9 +19,7 @@ from onepeak.posterior.conformal import (
     intervals_within,
     nested_scores,
     samples_needed,
-    scores_at,
     smallest_alpha,
-    widened,
 )
 
 DISTORTIONS = {
@@ -209,29 +207,6 @@ def test_of_two_classes_intervals_that_may_be_empty_hold_both_where_the_last_to_
     assert sets.predict(log_probs).unique(dim=0).tolist() == [[0, 1]]
 
 
-def test_per_class_empty_intervals_keep_the_promise_too():
-    alpha, n, m = 0.1, 4000, 16_000
-    log_probs, labels, _ = graded(3, n + m)
-    sets = ContiguousSets(alpha=alpha, per_class=True, allow_empty=True).calibrate(log_probs[:n], labels[:n])
-    within = covers(sets.predict(log_probs[n:]), labels[n:])
-    for label in range(8):
-        learnt, new = int((labels[:n] == label).sum()), int((labels[n:] == label).sum())
-        rank = math.ceil((learnt + 1) * (1 - alpha) - 1e-9)
-        assert within[labels[n:] == label].sum() >= betabinom(new, rank, learnt + 1 - rank).ppf(1e-5)
-
-
-def test_calibrating_again_forgets_what_was_before():
-    log_probs, labels, _ = graded(2, 400)
-    once = ContiguousSets().calibrate(log_probs[200:], labels[200:])
-    twice = ContiguousSets().calibrate(log_probs[:200], labels[:200]).calibrate(log_probs[200:], labels[200:])
-    assert torch.equal(once.thresholds, twice.thresholds)
-
-
-def test_the_scores_are_those_at_the_labels():
-    log_probs = torch.tensor([[0.1, 0.6, 0.3], [0.5, 0.25, 0.25]]).log().double()
-    assert scores_at(log_probs, torch.tensor([0, 0])).neg().exp().tolist() == pytest.approx([0.1, 1.0])
-
-
 @pytest.mark.bad_input
 @pytest.mark.parametrize("alpha", [0, 1, -0.1, 2, math.nan, "0.1"])
 def test_alpha_must_lie_between_zero_and_one(alpha):
@@ -356,10 +331,6 @@ def test_a_posterior_far_too_sure_still_tells_labels_apart():
     assert scores.isfinite().all()
 
 
-def test_a_label_without_probability_joins_last_of_all():
-    assert nested_scores(torch.tensor([0.0, -torch.inf, -torch.inf])).tolist() == [0, math.inf, math.inf]
-
-
 @given(st.integers(0, 2**31), st.integers(2, 12), st.floats(0.01, 0.99))
 def test_of_one_peak_the_interval_is_the_highest_density_set(seed, num_classes, mass):
     """Labels in falling order of probability, until they hold more than the mass asked for."""
@@ -373,13 +344,6 @@ def test_of_one_peak_the_interval_is_the_highest_density_set(seed, num_classes, 
             chosen.append(label)
             total += probs[label]
         assert list(range(lower, upper + 1)) == sorted(chosen)
-
-
-@given(st.integers(0, 2**31), st.integers(2, 12))
-def test_a_higher_threshold_never_loses_a_label(seed, num_classes):
-    log_probs = posteriors(seed, num_classes)
-    narrow, wide = intervals_within(log_probs, 0.5), intervals_within(log_probs, 1.5)
-    assert ((wide[:, 0] <= narrow[:, 0]) & (narrow[:, 1] <= wide[:, 1])).all()
 
 
 def test_the_lowest_threshold_leaves_the_mode_and_the_highest_leaves_nothing_out():
@@ -410,17 +374,6 @@ def test_rows_that_are_no_posterior_are_refused():
         nested_scores(torch.tensor([[0.0, torch.nan]]))
 
 
-def test_the_ends_of_an_interval_are_within():
-    intervals = torch.tensor([[1, 3]]).expand(5, 2)
-    assert covers(intervals, torch.arange(5)).tolist() == [False, True, True, True, False]
-    assert sizes(intervals).tolist() == [3] * 5
-
-
-def test_an_interval_is_widened_to_its_label_and_no_further():
-    intervals = torch.tensor([[1, 3]]).expand(5, 2)
-    assert widened(intervals, torch.arange(5)).tolist() == [[0, 3], [1, 3], [1, 3], [1, 3], [1, 4]]
-
-
 @given(st.lists(st.integers(1, 20), min_size=2, max_size=7), st.data())
 def test_the_price_is_that_of_the_smallest_set_of_labels_tried(weights, data):
     upper = data.draw(st.integers(0, len(weights) - 1))
@@ -440,31 +393,16 @@ def test_of_one_peak_an_interval_around_it_costs_nothing():
     assert price_of_contiguity(log_probs, torch.tensor([9, 14])) == 0
 
 
-@pytest.mark.bad_input
-def test_a_price_needs_a_posterior():
-    with pytest.raises(InputError, match="`log_probs` must not be NaN, got NaN in 1 samples"):
-        price_of_contiguity(torch.tensor([0.0, torch.nan]), torch.tensor([0, 1]))
-
-
 def test_where_the_highest_score_is_the_threshold_the_ends_are_roots():
     assert coverage_range(9, 0.1) == pytest.approx((0.05 ** (1 / 9), 0.95 ** (1 / 9)))
     assert coverage_range(4, 0.2, level=0.5) == pytest.approx((0.25**0.25, 0.75**0.25))
 
 
-@given(count=st.integers(19, 3000), alpha=st.sampled_from([0.05, 0.1, 0.3, 0.5]), level=st.floats(0.01, 0.99))
+@given(count=st.integers(19, 200), alpha=st.sampled_from([0.05, 0.1, 0.3, 0.5]), level=st.floats(0.01, 0.99))
 def test_the_ends_are_the_quantiles_of_scipy(count, alpha, level):
     rank = conformal_rank(count, alpha)
     expected = beta.interval(level, rank, count + 1 - rank)
     assert coverage_range(count, alpha, level=level) == pytest.approx(expected, abs=1e-9)
-
-
-def test_calibrations_are_within_as_often_as_said():
-    generator = torch.Generator().manual_seed(0)
-    scores = torch.rand(20_000, 24, generator=generator, dtype=torch.float64)
-    covered = torch.tensor([conformal_threshold(row, 0.1) for row in scores])  # of scores from 0 to 1, their share
-    low, high = coverage_range(24, 0.1)
-    assert ((covered > low) & (covered < high)).double().mean().item() == pytest.approx(0.9, abs=0.01)
-    assert (covered < low).double().mean().item() == pytest.approx(0.05, abs=0.01)
 
 
 @pytest.mark.bad_input

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 
 from onepeak.constraints import order_gaps
-from onepeak.posterior.isotonic import add_in_log, break_ties, prefix_fits, prefix_fits_by_pairs, scan
+from onepeak.posterior.isotonic import break_ties, prefix_fits, prefix_fits_by_pairs
 from reference.projection import distance_between
 
 FORMS = pytest.mark.parametrize("form", [prefix_fits, prefix_fits_by_pairs])
@@ -117,16 +117,3 @@ def test_neighbours_are_the_next_numbers_below(dtype):
     below = strict.nextafter(torch.tensor(-torch.inf, dtype=dtype))
     assert torch.equal(strict[41:], below[40:-1])
     assert torch.equal(strict[:40], below[1:41])
-
-
-@given(values=st.lists(st.integers(-9, 9).map(float), min_size=1, max_size=40))
-def test_running_values_are_those_of_torch(values):
-    row = torch.tensor([values])
-    assert torch.equal(scan(row, torch.minimum), row.cummin(-1).values)
-    assert torch.equal(scan(row, torch.add), row.cumsum(-1))
-
-
-@given(first=st.floats(-1e5, 1e3), second=st.floats(-1e5, 1e3))
-def test_sums_in_log_space_are_those_of_torch(first, second):
-    first, second = torch.tensor(first, dtype=torch.float64), torch.tensor(second, dtype=torch.float64)
-    torch.testing.assert_close(add_in_log(first, second), torch.logaddexp(first, second), rtol=1e-15, atol=1e-15)

@@ -50,12 +50,6 @@ def test_classes_without_probability_are_a_tie_that_a_tolerance_lets_pass():
     assert not is_unimodal(torch.tensor([0.4, 0.0, 0.6]).log(), 0.1)
 
 
-@pytest.mark.bad_input
-def test_a_negative_tolerance_is_refused():
-    with pytest.raises(InputError, match=r"`tolerance` must be a finite number >= 0, got -0\.1\."):
-        is_unimodal(torch.zeros(3), -0.1)
-
-
 def passes(probs, **settings):
     """By which definitions a posterior has one peak."""
     log_probs = torch.tensor(probs, dtype=torch.float64).log()
@@ -139,13 +133,6 @@ def test_the_distance_is_that_of_sorted_labels_ties_included(scores):
     assert runner_up_distance(torch.tensor(scores, dtype=torch.float64)) == slow_distance(scores)
 
 
-@given(st.integers(0, 2**31), st.integers(2, 15))
-def test_a_mirrored_scale_changes_nothing(seed, num_classes):
-    log_probs = posteriors(seed, num_classes)
-    assert torch.equal(runner_up_distance(log_probs.flip(-1)), runner_up_distance(log_probs))
-    assert torch.equal(is_paradoxical(log_probs.flip(-1)), is_paradoxical(log_probs))
-
-
 def test_a_posterior_with_one_peak_is_never_paradoxical():
     labels = torch.arange(70)
     log_probs = (-0.3 * (labels - labels[:, None] - 0.1).abs()).log_softmax(-1)
@@ -153,30 +140,15 @@ def test_a_posterior_with_one_peak_is_never_paradoxical():
     assert not is_paradoxical(log_probs).any()
 
 
-def test_two_peaks_far_apart_are_a_paradox():
-    assert runner_up_distance(torch.tensor([0.5, 0.1, 0.0, 0.4]).log()) == 3
-    assert is_paradoxical(torch.tensor([0.5, 0.1, 0.0, 0.4]).log())
-
-
 def test_a_tie_for_the_second_place_goes_to_the_neighbour():
     assert runner_up_distance(torch.tensor([0.2, 0.6, 0.0, 0.2]).log()) == 1
     assert runner_up_distance(torch.tensor([0.6, 0.0, 0.2, 0.2]).log()) == 2
-
-
-def test_a_posterior_all_on_one_label_is_no_paradox():
-    assert runner_up_distance(torch.full((5, 5), -torch.inf).fill_diagonal_(0)).tolist() == [1] * 5
 
 
 @given(st.integers(0, 2**31), st.integers(2, 12))
 def test_a_paradox_is_a_second_label_that_is_no_neighbour_of_the_first(seed, num_classes):
     log_probs = posteriors(seed, num_classes)
     assert is_paradoxical(log_probs).tolist() == [slow_distance(row) > 1 for row in log_probs.tolist()]
-
-
-@pytest.mark.parametrize("shape", [(4,), (2, 3, 4), (0, 4)])
-def test_any_leading_shape_is_kept(shape):
-    log_probs = torch.randn(shape).log_softmax(-1)
-    assert runner_up_distance(log_probs).shape == is_paradoxical(log_probs).shape == shape[:-1]
 
 
 @pytest.mark.bad_input

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
-from onepeak._core.tensors import LogProbs, Scores, full_precision
+from onepeak._core.tensors import LabelProbs, LogProbs, Scores, full_precision
 from onepeak._core.values import check_choice, check_integer, check_num_classes, check_number
 from onepeak.errors import InputError, NotFiniteError
 
@@ -19,6 +19,7 @@ __all__ = [
     "check_choice",
     "check_class_scores",
     "check_integer",
+    "check_label_probs",
     "check_label_range",
     "check_label_shape",
     "check_labels",
@@ -29,6 +30,7 @@ __all__ = [
     "check_weights",
     "finite_loss",
     "in_plain_eager",
+    "is_label_probs",
     "launches_freely",
     "readable",
 ]
@@ -95,6 +97,34 @@ def check_labels(labels: Tensor, num_classes: int, batch_shape: torch.Size, *, n
     """Checks for integers from 0 to num_classes - 1, one per sample."""
     check_label_shape(labels, batch_shape, name=name)
     check_label_range(labels, num_classes, name=name)
+
+
+def is_label_probs(labels: Tensor, scores: Tensor) -> bool:
+    """Whether labels are a distribution over the classes for each sample, by type and shape."""
+    return isinstance(labels, Tensor) and labels.is_floating_point() and labels.ndim == scores.ndim
+
+
+def check_label_probs(
+    labels: LabelProbs, num_classes: int, batch_shape: torch.Size, *, counts_samples: bool = False
+) -> None:
+    """Checks for a distribution over the classes, one per sample; refused by a loss that counts its samples."""
+    if counts_samples:
+        raise InputError(
+            "`labels` must be integers for a loss whose schedule counts samples, as the multipliers of an augmented "
+            "Lagrangian do, got a distribution over the labels."
+        )
+    if labels.shape != (*batch_shape, num_classes):
+        raise InputError(
+            f"`labels` must be a tensor of integers, or probabilities of shape {(*batch_shape, num_classes)}, got "
+            f"{labels.dtype} of shape {tuple(labels.shape)}."
+        )
+    if readable(labels) and labels.numel():
+        total = full_precision(labels).sum(dim=-1)
+        if not ((labels >= 0).all() and ((total - 1).abs() <= 5e-3).all()):  # bfloat16 has eight bits
+            raise InputError(
+                "`labels` must be integers, or probabilities that sum to 1 over the classes, got sums from "
+                f"{total.min().item():g} to {total.max().item():g}: divide ratings by their sum."
+            )
 
 
 def check_label_shape(labels: Tensor, batch_shape: torch.Size, *, name: str = "labels") -> None:

@@ -2,10 +2,11 @@
 
 from typing import Literal, TypeAlias, get_args
 
+import torch
 from torch import Tensor, dtype
 
 from onepeak._core.check import check_choice, readable
-from onepeak._core.tensors import Labels, PerClass, PerSample
+from onepeak._core.tensors import LabelProbs, Labels, Outputs, PerClass, PerSample
 from onepeak.errors import InputError
 
 Reduction: TypeAlias = Literal["none", "mean", "sum"]
@@ -28,6 +29,20 @@ def weights_of_samples(
         return own
     weights = class_weight[labels.long()].to(precision)  # uint8 would index as a mask
     return weights if own is None else weights * own
+
+
+def sample_per_class(
+    scores: Outputs, labels: LabelProbs, sample_weight: PerSample | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """A distribution over labels as one sample per class, weighted by its probability: scores, labels and weights.
+
+    Weighted losses, summed over this new last axis, are the expected loss.
+    """
+    weights = labels.to(scores.dtype)
+    if sample_weight is not None:
+        weights = weights * sample_weight.to(scores.dtype).unsqueeze(-1)
+    classes = torch.arange(labels.shape[-1], device=labels.device).expand(labels.shape)
+    return scores.unsqueeze(-2).expand(*labels.shape, scores.shape[-1]), classes, weights
 
 
 def reduce(weighted: PerSample, weights: PerSample | None, reduction: Reduction) -> Tensor:

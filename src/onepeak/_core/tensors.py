@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     Scores: TypeAlias = Tensor
     LogProbs: TypeAlias = Tensor
     Labels: TypeAlias = Tensor
+    LabelProbs: TypeAlias = Tensor
     Gaps: TypeAlias = Tensor
     PerSample: TypeAlias = Tensor
     PerSampleBool: TypeAlias = Tensor
@@ -21,12 +22,15 @@ else:
     try:
         from jaxtyping import Bool, Float, Integer
     except ImportError:
-        Outputs = Scores = LogProbs = Labels = Gaps = PerSample = PerSampleBool = PerClass = Intervals = Scalar = Tensor
+        Outputs = Scores = LogProbs = Labels = LabelProbs = Gaps = PerSample = PerSampleBool = PerClass = Intervals = (
+            Scalar
+        ) = Tensor
     else:
         Outputs = Float[Tensor, "*batch outputs"]  # raw network outputs; only the method interprets them
         Scores = Float[Tensor, "*batch classes"]  # one per class, on any scale
         LogProbs = Float[Tensor, "*batch classes"]  # normalised: logsumexp over classes is 0
         Labels = Integer[Tensor, "*batch"]  # 0 .. num_classes - 1
+        LabelProbs = Float[Tensor, "*batch classes"]  # a distribution over the labels, in place of one
         Gaps = Float[Tensor, "*batch gaps"]  # one per pair of adjacent classes
         PerSample = Float[Tensor, "*batch"]
         PerSampleBool = Bool[Tensor, "*batch"]

@@ -119,7 +119,7 @@ def with_flags(**groups: Flags) -> Callable[[Callable[..., None]], Callable[...,
                 Parameter(flag, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
                 for flag, (kind, default) in own.items()
             ]
-        del call.__wrapped__  # type: ignore[attr-defined]  # typer would read the flags from there
+        del call.__wrapped__  # typer would read the flags from there
         call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {each.name: each.annotation for each in parameters}
         return call

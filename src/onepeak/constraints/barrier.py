@@ -108,7 +108,6 @@ class LogBarrier(OrderConstraint):
         return t
 
     def gap_costs(self, gaps: Gaps) -> Gaps:
-        """`log_barrier` at the current t."""
         if readable(gaps):
             return log_barrier(gaps, self.read_t())
         return log_barrier(gaps, self.t.to(gaps.dtype, copy=True))  # `tighten` may change t before the backward pass
@@ -123,5 +122,4 @@ class LogBarrier(OrderConstraint):
         return self
 
     def extra_repr(self) -> str:
-        """The settings shown by `print`."""
         return f"num_classes={self.num_classes}, t={self.t.item():g}, growth={self.growth:g}, t_max={self.t_max:g}"

@@ -1,12 +1,9 @@
 r"""The signed differences of adjacent scores that the paper constrains (Belharbi et al. 2019, eq. 2 and 5)."""
 
-from dataclasses import dataclass
-
 import torch
 
 from onepeak._core.check import check_labels, check_scores
 from onepeak._core.tensors import Gaps, Labels, Scores
-from onepeak.kernels import fused, launch
 
 
 def order_gaps(scores: Scores, labels: Labels) -> Gaps:
@@ -43,50 +40,6 @@ def signed_gaps(scores: Scores, labels: Labels) -> Gaps:
     return torch.where(below, -differences, differences)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class OrderCounts:
-    """Pairs in order, one count per sample."""
-
-    predicted: Labels
-    """The predicted label."""
-    to_predicted: Labels
-    """The number of pairs that strictly fall away from the predicted label."""
-    to_label: Labels
-    """The number of pairs that strictly fall away from the true label."""
-
-
-def order_counts(scores: Scores, labels: Labels, predicted: Labels | None = None) -> OrderCounts:
-    """Counts the pairs in order around the true and the predicted label, without input checks.
-
-    Args:
-        scores: One score per class; logits or log-probabilities.
-        labels: True labels.
-        predicted: Predicted labels. Default: the mode, the lowest one if tied.
-
-    Example:
-        >>> import torch
-        >>> counts = order_counts(torch.tensor([[1.0, 3.0, 2.0, 2.0]]), torch.tensor([0]))
-        >>> counts.predicted, counts.to_predicted, counts.to_label
-        (tensor([1]), tensor([2]), tensor([1]))
-    """
-    if launch.takes(scores):
-        predicted, to_predicted, to_label = fused.order_counts(scores, labels, predicted)
-        return OrderCounts(predicted=predicted, to_predicted=to_predicted, to_label=to_label)
-    if predicted is None:
-        predicted = scores.argmax(dim=-1)
-    return OrderCounts(
-        predicted=predicted, to_predicted=pairs_in_order(scores, predicted), to_label=pairs_in_order(scores, labels)
-    )
-
-
 def pairs_in_order(scores: Scores, labels: Labels) -> Labels:
-    """Counts how many of the c - 1 pairs strictly fall away from a label, without input checks.
-
-    Example:
-        >>> import torch
-        >>> pairs_in_order(torch.tensor([1.0, 3.0, 2.0, 2.0]), torch.tensor(1))
-        tensor(2)
-    """
-    if launch.takes(scores):
-        return fused.order_counts(scores, labels, labels)[2]
+    """Counts how many of the c - 1 pairs strictly fall away from a label, without input checks."""
     return (signed_gaps(scores, labels) < 0).sum(dim=-1)  # -inf minus -inf is NaN: a tie, not in order

@@ -35,9 +35,7 @@ class Hinge(OrderConstraint):
         self.margin = check_number("margin", margin, minimum=0)
 
     def gap_costs(self, gaps: Gaps) -> Gaps:
-        """The weighted hinge of each gap."""
         return self.weight * (gaps + self.margin).relu()
 
     def extra_repr(self) -> str:
-        """The settings shown by `print`."""
         return f"num_classes={self.num_classes}, weight={self.weight:g}, margin={self.margin:g}"

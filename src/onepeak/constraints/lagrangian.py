@@ -44,6 +44,7 @@ class AugmentedLagrangian(OrderConstraint):
     section 3.
     """
 
+    counts_samples = True
     duals: Tensor
 
     def __init__(self, num_classes: int, weight: float = 0.1) -> None:
@@ -85,5 +86,4 @@ class AugmentedLagrangian(OrderConstraint):
         return self
 
     def extra_repr(self) -> str:
-        """The settings shown by `print`."""
         return f"num_classes={self.num_classes}, weight={self.weight:g}"

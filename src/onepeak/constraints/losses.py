@@ -7,15 +7,17 @@ from torch import Tensor, nn
 
 from onepeak._core.check import (
     check_class_weight,
+    check_label_probs,
     check_label_range,
     check_label_shape,
     check_number,
     check_scores,
     check_weights,
     finite_loss,
+    is_label_probs,
 )
-from onepeak._core.reduce import Reduction, check_reduction, reduce, weights_of_samples
-from onepeak._core.tensors import Labels, PerClass, PerSample, Scores
+from onepeak._core.reduce import Reduction, check_reduction, reduce, sample_per_class, weights_of_samples
+from onepeak._core.tensors import LabelProbs, Labels, PerClass, PerSample, Scores, full_precision
 from onepeak.constraints.barrier import LogBarrier
 from onepeak.constraints.cross_entropy import ordered_cross_entropy
 from onepeak.constraints.order import OrderConstraint
@@ -46,17 +48,21 @@ class _ConstrainedCrossEntropy(nn.Module):
         self.reduction: Reduction = reduction
         self.register_buffer("class_weight", class_weight)
 
-    def forward(self, scores: Scores, labels: Labels, sample_weight: PerSample | None = None) -> Tensor:
+    def forward(self, scores: Scores, labels: Labels | LabelProbs, sample_weight: PerSample | None = None) -> Tensor:
         """The loss of raw scores (logits) of shape (..., num_classes).
+
+        A distribution over the labels, of shape (..., num_classes), gives the expected loss over the label.
 
         Classes are always the last axis. For scores of shape (N, C, H, W), as `nn.CrossEntropyLoss` takes them, call
         `scores.movedim(1, -1)` first. If W equals C, the shape check cannot detect the mistake.
         """
         constraint, class_weight = self.constraint, self.class_weight
         check_scores(scores, constraint.num_classes)
-        check_label_shape(labels, scores.shape[:-1])
         if sample_weight is not None:
-            check_weights(sample_weight, labels.shape, name="sample_weight")
+            check_weights(sample_weight, scores.shape[:-1], name="sample_weight")
+        if is_label_probs(labels, scores):
+            return finite_loss(self._expected_loss(scores, labels, sample_weight), scores, name="scores")
+        check_label_shape(labels, scores.shape[:-1])
         try:
             loss = ordered_cross_entropy(
                 scores,
@@ -72,12 +78,27 @@ class _ConstrainedCrossEntropy(nn.Module):
             raise
         return finite_loss(loss, scores, name="scores")
 
+    def _expected_loss(self, scores: Scores, labels: LabelProbs, sample_weight: PerSample | None) -> Tensor:
+        check_label_probs(labels, self.constraint.num_classes, scores.shape[:-1])
+        scores, classes, weights = sample_per_class(full_precision(scores), labels, sample_weight)
+        losses = ordered_cross_entropy(
+            scores,
+            classes,
+            self.constraint,
+            class_weight=self.class_weight,
+            sample_weight=weights,
+            label_smoothing=self.label_smoothing,
+            reduction="none",
+        )
+        if self.class_weight is not None:
+            weights = weights * self.class_weight.to(weights.dtype)
+        return reduce(losses.sum(dim=-1), weights.sum(dim=-1), self.reduction)
+
     def tighten(self) -> None:
         """Advances the constraint's schedule, if it has one. Call it once per epoch, after validation."""
         self.constraint.tighten()
 
     def extra_repr(self) -> str:
-        """The settings shown by `print`."""
         return f"label_smoothing={self.label_smoothing:g}, reduction={self.reduction!r}"
 
 
@@ -201,8 +222,13 @@ class UnimodalLoss(nn.Module):
         self.constraint = constraint
         self.reduction: Reduction = reduction
 
-    def forward(self, scores: Scores, labels: Labels, sample_weight: PerSample | None = None) -> Tensor:
-        """The loss of raw scores of shape (..., num_classes)."""
+    def forward(self, scores: Scores, labels: Labels | LabelProbs, sample_weight: PerSample | None = None) -> Tensor:
+        """The loss of raw scores of shape (..., num_classes).
+
+        A distribution over the labels gives the expected loss over the label, for a base with one loss per sample.
+        """
+        if is_label_probs(labels, scores):
+            return self._expected_loss(scores, labels, sample_weight)
         cost = self.constraint(scores, labels)
         if sample_weight is not None:
             check_weights(sample_weight, labels.shape, name="sample_weight")
@@ -221,6 +247,15 @@ class UnimodalLoss(nn.Module):
                 f"reduction but 'mean', got shape {tuple(base.shape)}: set its reduction='none'."
             )
         return finite_loss(loss, scores, name="scores")
+
+    def _expected_loss(self, scores: Scores, labels: LabelProbs, sample_weight: PerSample | None) -> Tensor:
+        check_scores(scores, self.constraint.num_classes)
+        num_classes, counts_samples = self.constraint.num_classes, self.constraint.counts_samples
+        check_label_probs(labels, num_classes, scores.shape[:-1], counts_samples=counts_samples)
+        rows, classes, weights = sample_per_class(scores, labels, sample_weight)
+        each = UnimodalLoss(self.base, self.constraint, reduction="none")
+        losses = each(rows.flatten(0, -2), classes.flatten(), weights.flatten()).reshape(weights.shape)
+        return reduce(losses.sum(dim=-1), weights.sum(dim=-1), self.reduction)
 
     def tighten(self) -> None:
         """Advances the constraint's schedule. Call it once per epoch, after validation."""

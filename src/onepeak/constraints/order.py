@@ -18,6 +18,9 @@ class OrderConstraint(nn.Module, ABC):
         num_classes: Number of classes, at least 2.
     """
 
+    counts_samples: bool = False
+    """Whether the schedule follows the samples seen; a loss then refuses a distribution over labels."""
+
     def __init__(self, num_classes: int) -> None:
         super().__init__()
         self.num_classes = check_num_classes(num_classes)

@@ -63,9 +63,7 @@ class QuadraticPenalty(OrderConstraint):
         self.slack = check_number("slack", slack, minimum=0)
 
     def gap_costs(self, gaps: Gaps) -> Gaps:
-        """`quadratic_penalty`, weighted."""
         return self.weight * quadratic_penalty(gaps, self.slack)
 
     def extra_repr(self) -> str:
-        """The settings shown by `print`."""
         return f"num_classes={self.num_classes}, weight={self.weight:g}, slack={self.slack:g}"

@@ -30,11 +30,6 @@ def from_arrays(
         groups: The person, patient or slide of each sample.
         strata: A property to balance across the parts of a split, such as gender.
         name: The name of the data set.
-
-    Example:
-        >>> data = from_arrays([[0.1], [0.9], [0.5]], [0, 2, 1], classes=["low", "middle", "high"])
-        >>> data.num_classes, data.labels, data.items.columns
-        (3, array([0, 2, 1]), ('x1',))
     """
     items = _items(np.asarray(images_or_features))
     if not len(items):

@@ -23,27 +23,12 @@ Cells: TypeAlias = list[list[object]]
 def costs_of(given: object, classes: Sequence[str]) -> Costs | None:
     """Returns the costs in the order of the classes; None if none are given.
 
-    Args:
-        given: A CSV file, a DataFrame, or an array or list of lists, with one row per true class and one column per
-            class decided on. With names, rows and columns may be in any order; without, in that of the classes.
-        classes: The model's classes.
-
-    Example:
-        >>> costs_of([[0, 1], [10, 0]], ("benign", "malignant"))
-        ((0.0, 1.0), (10.0, 0.0))
-        >>> import pandas as pd
-        >>> names = ["malignant", "benign"]
-        >>> costs_of(pd.DataFrame([[0, 10], [1, 0]], index=names, columns=names), ("benign", "malignant"))
-        ((0.0, 1.0), (10.0, 0.0))
+    `given` is a CSV file, a DataFrame, or an array or list of lists, with one row per true class and one column per
+    class decided on. With names, rows and columns may be in any order; without, in that of the classes.
     """
     if given is None:
         return None
-    if isinstance(given, str | Path):
-        source, cells = str(given), _cells_of_file(expanded(given))
-    elif hasattr(given, "columns") and hasattr(given, "index"):
-        source, cells = "the DataFrame", _cells_of_frame(given)
-    else:
-        source, cells = "the array", _cells_of_array(given)
+    source, cells = _cells(given)
     num_classes, widths = len(classes), sorted({len(row) for row in cells})
     if len(cells) not in (num_classes, num_classes + 1) or widths != [len(cells)]:
         raise InputError(
@@ -63,23 +48,19 @@ def check_given_together(decide: str | None, cost: object) -> None:
         raise InputError(f"`cost` and `decide` {COST!r} must be given together, got {given}.")
 
 
-def _cells_of_file(path: Path) -> Cells:
-    if not path.is_file():
-        state = "a folder" if path.is_dir() else "nothing there"
-        raise InputError(f"`cost` must be a CSV file, got {path}: {state}.{did_you_mean_file(path)}")
-    return [[cell.strip() for cell in row] for row in csv_rows(path)[1]]
-
-
-def _cells_of_frame(frame: object) -> Cells:
-    """Includes the names as first row and column, unless pandas only numbered them."""
-    values = np.asarray(frame).tolist()
-    index, columns = list(frame.index), list(frame.columns)  # type: ignore[attr-defined]
-    if index == list(range(len(index))) and columns == list(range(len(columns))):
-        return values  # type: ignore[no-any-return]
-    return [["", *columns], *([name, *row] for name, row in zip(index, values, strict=True))]
-
-
-def _cells_of_array(given: object) -> Cells:
+def _cells(given: object) -> tuple[str, Cells]:
+    """Returns what the costs come from, for messages, and the cells, with the names if there are any."""
+    if isinstance(given, str | Path):
+        path = expanded(given)
+        if not path.is_file():
+            state = "a folder" if path.is_dir() else "nothing there"
+            raise InputError(f"`cost` must be a CSV file, got {path}: {state}.{did_you_mean_file(path)}")
+        return str(given), [[cell.strip() for cell in row] for row in csv_rows(path)[1]]
+    if hasattr(given, "columns") and hasattr(given, "index"):
+        values, index, columns = np.asarray(given).tolist(), list(given.index), list(given.columns)
+        if index != list(range(len(index))) or columns != list(range(len(columns))):  # not only numbered by pandas
+            values = [["", *columns], *([name, *row] for name, row in zip(index, values, strict=True))]
+        return "the DataFrame", values
     try:
         array: npt.NDArray[np.float64] = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -89,7 +70,7 @@ def _cells_of_array(given: object) -> Cells:
             "`cost` must be a table of numbers: a CSV file, a DataFrame or an array of classes x classes, got "
             f"{type(given).__name__}."
         )
-    return array.tolist()  # type: ignore[no-any-return]
+    return "the array", array.tolist()
 
 
 def _sorted_by_name(cells: Cells, classes: Sequence[str], source: str) -> Cells:

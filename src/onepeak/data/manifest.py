@@ -161,12 +161,7 @@ class Manifest:
 
 
 def group_note(groups: Collection[str] | None, column: str | None) -> tuple[str, ...]:
-    """A note on the number of groups from a column; none without one.
-
-    Example:
-        >>> group_note(["p", "q", "p"], "patient")
-        ("2 groups from the column 'patient'",)
-    """
+    """A note on the number of groups from a column; none without one."""
     if groups is None or column is None:
         return ()
     return (f"{counted(len(set(groups)), 'group')} from the column {column!r}",)

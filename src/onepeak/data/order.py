@@ -145,8 +145,6 @@ def order_labels(
         rows: The name of each sample's row, for messages.
 
     Example:
-        >>> order_labels(["mild", "severe", "mild"], order="none,mild,severe").labels
-        array([1, 2, 1])
         >>> order_labels([10, 9, 12]).classes
         ('9', '10', '12')
     """
@@ -167,18 +165,7 @@ def read_labels(
     """Converts labels to positions in their order, and describes those that have none.
 
     Takes the arguments of `order_labels`, and for messages where the order comes from (`source`), if neither from the
-    argument nor from its file.
-
-    Returns:
-        The labels, or None if their order is unknown; and the faults.
-
-    Example:
-        >>> ordered, faults = read_labels(["low", "", "Hi-gh"], rows=[2, 3, 4], order="low,high")
-        >>> print(ordered.labels, *faults, sep=chr(10))
-        [ 0 -1 -1]
-        Every sample must have a label, 1 sample of 3 has none: row 3. Fill them in.
-        `order` must name every label of the data, it lacks 'Hi-gh' (1 sample, row 4; did you mean 'high'?). It names
-        low, high. Correct these labels or the order.
+    argument nor from its file. Returns None for the labels if their order is unknown.
     """
     if not len(labels):
         raise InputError("There are no samples.")
@@ -217,12 +204,7 @@ def read_labels(
 
 
 def shown_order(classes: Sequence[str]) -> str:
-    """Formats the order for display; for many classes it shows the first ones, the last and the number.
-
-    Example:
-        >>> shown_order(["low", "middle", "high"]), shown_order([str(age) for age in range(70)])
-        ('low < middle < high', '0 < 1 < 2 < ... < 69 (70 classes)')
-    """
+    """Formats the order for display; for many classes it shows the first ones, the last and the number."""
     if len(classes) <= 8:
         return " < ".join(classes)
     return f"{' < '.join(classes[:3])} < ... < {classes[-1]} ({len(classes):,} classes)"

@@ -13,7 +13,7 @@ from onepeak.data.order import Order, classes_file
 from onepeak.data.tables.cells import columns_with_points
 from onepeak.data.tables.columns import GROUP, LABEL, PATH
 from onepeak.data.tables.frame import from_frame
-from onepeak.data.tables.read import CSV_SUFFIXES, PARQUET_SUFFIXES, read_table
+from onepeak.data.tables.read import CSV_SUFFIXES, PARQUET_SUFFIXES, Table, read_table
 from onepeak.errors import InputError, Page
 
 
@@ -94,13 +94,21 @@ class DataSource:
         """Whether the data are a known set."""
         return isinstance(self.data, str) and self.data in DATASETS
 
-    def open(self, *, like: FeatureRows | None = None, keep_classes: bool = True) -> Manifest:
+    def table(self) -> Table | None:
+        """Reads the list or table as text, if the data are one."""
+        file = expanded(self.data)
+        return None if self.is_known or not file.is_file() else read_table(file, as_text=None, decimal=self.decimal)
+
+    def open(
+        self, *, like: FeatureRows | None = None, keep_classes: bool = True, table: Table | None = None
+    ) -> Manifest:
         """Opens the data. The manifest's `notes` list the choices made while reading.
 
         Args:
             like: For a table of features, rows whose columns and codes to use, such as those a model was trained on.
             keep_classes: For a list or table, whether to raise an error if all items of a class would be left out; see
                 `onepeak.data.tables.frame.from_frame`.
+            table: The result of `table`, if it was called before.
         """
         file = expanded(self.data)
         if like is not None and (self.is_known or file.is_dir()):
@@ -116,7 +124,7 @@ class DataSource:
                 page="table" if file.suffix.lower() in (*CSV_SUFFIXES, *PARQUET_SUFFIXES) else "images",
             )
         if not file.is_dir():
-            return _own(self._open_file(file, like=like, keep_classes=keep_classes))
+            return _own(self._open_table(file, table or self.table(), like=like, keep_classes=keep_classes))
         self._refuse(f"the folder {file}", but=("order",))
         try:
             return _own(read_folder(file, order=self.order))
@@ -124,14 +132,15 @@ class DataSource:
             message = f"{error.message}{_known_set(file)}"
             raise InputError(message, argument=error.argument, fix=error.fix, page="images") from error
 
-    def _open_file(self, file: Path, *, like: FeatureRows | None, keep_classes: bool) -> Manifest:
+    def _open_table(self, file: Path, table: Table | None, *, like: FeatureRows | None, keep_classes: bool) -> Manifest:
         """Opens a list of images or a table of features."""
+        assert table is not None  # it is a file
         label, group, images = self.label or LABEL, self.group or GROUP, self.path or PATH
-        as_text = (label, group, images, *self.category, *self.drop) if like is None else None
-        table = read_table(file, as_text=as_text, decimal=self.decimal)
         is_list = images in table.frame.columns and images not in self.drop
         if is_list:
             self._refuse("a list of images", but=("root", "order", "label", "group", "path", "category", "drop"))
+        elif like is None and file.suffix.lower() in CSV_SUFFIXES:
+            table = table.typed((label, group, *self.category, *self.drop))
         frame, notes, order = table.frame, table.notes, self.order
         if like is not None:
             numbers = [name for name in like.columns if name not in like.categories]

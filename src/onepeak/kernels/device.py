@@ -144,28 +144,10 @@ def write_gradient(
 
 @triton.jit
 @no_type_check
-def long_rows(
-    scores, labels, t_at, losses, gradient, classes, share, weight, slack,
-    KIND: tl.constexpr, COLUMNS: tl.constexpr,  # noqa: N803
-):  # fmt: skip
-    """Rows too long for registers, one program each: read twice, the second time mostly from the cache."""
-    index = tl.program_id(0)
-    start = index.to(tl.int64) * classes
-    label = tl.load(labels + index)
-    t = tl.load(t_at).to(tl.float32)
-    top, total, cost = sums_of_part(scores + start, label, t, 0, classes, classes, weight, slack, KIND, COLUMNS)
-    tl.store(losses + index, loss_of_row(scores + start, label, classes, top, total, cost) * share)
-    write_gradient(
-        scores + start, gradient + start, label, t, 0, classes, classes, top, total, share, weight, slack, KIND, COLUMNS
-    )
-
-
-@triton.jit
-@no_type_check
 def parts_of_rows(
     scores, labels, t_at, parts, classes, part, weight, slack, KIND: tl.constexpr, COLUMNS: tl.constexpr,  # noqa: N803
 ):  # fmt: skip
-    """First pass over long rows that are split because they are too few to fill the GPU: the sums of each part."""
+    """First pass over rows too long for registers, split if they are too few to fill the GPU: the sums of each part."""
     index, number = tl.program_id(0), tl.program_id(1)
     row = scores + index.to(tl.int64) * classes
     first = number * part
@@ -185,7 +167,7 @@ def gradient_of_rows(
     scores, labels, t_at, parts, losses, gradient, classes, part, count, share, weight, slack,
     KIND: tl.constexpr, COLUMNS: tl.constexpr, COUNT: tl.constexpr,  # noqa: N803
 ):  # fmt: skip
-    """Second pass over split rows: combines the parts of a row, then each program writes its part of the gradient."""
+    """Second pass over long rows: combines the parts of a row, then each program writes its part of the gradient."""
     index, number = tl.program_id(0), tl.program_id(1)
     start = index.to(tl.int64) * classes
     label = tl.load(labels + index)
@@ -214,66 +196,3 @@ def scale_in_place(gradient, factor_at, count, COLUMNS: tl.constexpr):  # noqa: 
         there = at < count
         value = tl.load(gradient + at, there, other=0.0)
         tl.store(gradient + at, (value.to(tl.float32) * factor).to(gradient.dtype.element_ty), there)
-
-
-@triton.jit
-@no_type_check
-def number_in_rows(is_so):
-    """The number of true values in each row, as a column."""
-    return tl.sum(is_so.to(tl.int32), axis=1, keep_dims=True)
-
-
-@triton.jit
-@no_type_check
-def order_of_rows(
-    scores, labels, predicted, highest, counts, batch, classes, part,
-    GIVEN: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,  # noqa: N803
-):  # fmt: skip
-    """Counts the pairs in order around the prediction and around the label, for each part of each row.
-
-    Without a given prediction, the mode of the part is used. The kernel then also stores the mode, rises, falls and
-    highest score of the part, from which the caller combines the parts of a row.
-    """
-    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
-    first = tl.program_id(1) * part
-    start = row.to(tl.int64) * classes
-    label = tl.load(labels + row, row < batch, other=0)
-    prediction = tl.load(predicted + row, row < batch, other=0)
-    top = tl.full([ROWS, 1], -float("inf"), tl.float32)
-    mode = tl.zeros([ROWS, 1], tl.int32) + first
-    to_prediction = tl.zeros([ROWS, 1], tl.int32)
-    to_label = tl.zeros([ROWS, 1], tl.int32)
-    rises = tl.zeros([ROWS, 1], tl.int32)
-    falls = tl.zeros([ROWS, 1], tl.int32)
-    for offset in range(0, part, COLUMNS):
-        column = first + offset + tl.arange(0, COLUMNS)[None, :]
-        there = (row < batch) & (column < classes)
-        is_pair = there & (column + 1 < classes)
-        score = tl.load(scores + start + column, there, other=-float("inf")).to(tl.float32)
-        after = tl.load(scores + start + column + 1, is_pair, other=-float("inf")).to(tl.float32)
-        rise = is_pair & (score < after)
-        fall = is_pair & (score > after)
-        to_label += number_in_rows(tl.where(column < label, rise, fall))
-        if GIVEN:
-            to_prediction += number_in_rows(tl.where(column < prediction, rise, fall))
-        else:
-            comparable = tl.where(score != score, float("inf"), score)  # NaN is the highest, as in PyTorch
-            top_here = tl.max(comparable, axis=1, keep_dims=True)
-            mode_here = tl.min(tl.where(comparable == top_here, column, classes), axis=1, keep_dims=True)
-            if_new = rises + number_in_rows(tl.where(column < mode_here, rise, fall))
-            falls_here = number_in_rows(fall)
-            is_new = top_here > top
-            to_prediction = tl.where(is_new, if_new, to_prediction + falls_here)
-            mode = tl.where(is_new, mode_here, mode)
-            top = tl.maximum(top, top_here)
-            rises += number_in_rows(rise)
-            falls += falls_here
-    at = row * tl.num_programs(1) + tl.program_id(1)
-    step = batch * tl.num_programs(1)
-    tl.store(counts + at, to_prediction, row < batch)
-    tl.store(counts + step + at, to_label, row < batch)
-    if not GIVEN:
-        tl.store(counts + 2 * step + at, mode, row < batch)
-        tl.store(counts + 3 * step + at, rises, row < batch)
-        tl.store(counts + 4 * step + at, falls, row < batch)
-        tl.store(highest + at, top, row < batch)

@@ -19,7 +19,7 @@ class Binomial(SoftmaxMethod):
 
     The single output is the logit of the success probability in each of c - 1 trials. With :math:`\tau = 1` the class
     probabilities are exactly those of the number of successes. One-peaked by construction (two neighbours tie if the
-    success probability is midway between theirs), and symmetric: reversing the scale mirrors it. Prediction: the mode.
+    success probability is midway between theirs), and symmetric: reversing the scale mirrors it.
 
     Example:
         >>> binomial = Binomial(num_classes=3)
@@ -37,11 +37,9 @@ class Binomial(SoftmaxMethod):
 
     @property
     def num_outputs(self) -> int:
-        """One logit."""
         return 1
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """The log-probabilities of the binomial distribution, up to a constant, divided by the temperature."""
         outputs = full_precision(outputs)
         return binomial_scores(outputs, self.num_classes) / self.log_temperature.to(outputs.dtype).exp()
 

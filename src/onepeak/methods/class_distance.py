@@ -1,5 +1,6 @@
 """CDW-CE and OLL: each class is penalised by its distance from the label (Polat et al., Castagnos et al. 2022)."""
 
+from functools import partial
 from typing import final
 
 import torch
@@ -20,10 +21,10 @@ class ClassDistance(SoftmaxMethod):
     log loss are the same formula with different powers. The sum over classes is not normalised, so many classes with a
     high power give very large losses: lower the power or the learning rate. With power 5 and 70 classes, gradients
     exceed the range of float16 (65,504), and a gradient scaler skips about twenty steps until they fit; bfloat16 has
-    enough range. Prediction: the mode. Not one-peaked by construction.
+    enough range.
 
     Args:
-        power: :math:`\alpha`.
+        power: :math:`\alpha`. The ordinal log loss has 1.5, which its authors recommend.
 
     Example:
         >>> cdw = ClassDistance(num_classes=3, power=1.0)
@@ -40,14 +41,8 @@ class ClassDistance(SoftmaxMethod):
         self.power = check_number("power", power, above=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The log-probabilities of not choosing each class, weighted and summed."""
         distances = (torch.arange(self.num_classes, device=labels.device) - labels.unsqueeze(-1)).abs()
         return -(distances.to(outputs.dtype) ** self.power * log_of_the_rest(outputs)).sum(dim=-1)
-
-
-def ordinal_log_loss(num_classes: int, *, power: float = 1.5, class_weight: PerClass | None = None) -> ClassDistance:
-    """The ordinal log loss: `ClassDistance` with the power that its authors recommend."""
-    return ClassDistance(num_classes, power=power, class_weight=class_weight)
 
 
 def log_of_the_rest(scores: Scores) -> LogProbs:
@@ -66,7 +61,6 @@ CDW_CE = MethodRecord(
     title="class distance weighted cross-entropy",
     family="distance",
     reference="Polat et al. 2022, Class distance weighted cross-entropy loss",
-    num_outputs="c",
     build=ClassDistance,
 )
 
@@ -75,6 +69,5 @@ OLL = MethodRecord(
     title="ordinal log loss",
     family="distance",
     reference="Castagnos, Mihelich, Dognin 2022, A simple log-based loss function for ordinal text classification",
-    num_outputs="c",
-    build=ordinal_log_loss,
+    build=partial(ClassDistance, power=1.5),
 )

@@ -18,7 +18,7 @@ class Condor(Method):
               P_k = P(y > k) = \prod_{j \le k} \sigma(o_j)
 
     Levels fall by construction. The sum is over the levels. Prediction: the number of levels above one half, which is
-    the median. Not one-peaked by construction.
+    the median.
 
     Example:
         >>> import torch
@@ -34,17 +34,14 @@ class Condor(Method):
 
     @property
     def num_outputs(self) -> int:
-        """One question per level."""
         return self.num_classes - 1
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Binary cross-entropy of the levels, summed."""
         log_above = F.logsigmoid(outputs).cumsum(dim=-1)
         log_below = log_products(outputs)[..., :-1].logcumsumexp(dim=-1)  # log (1 - P), accurate near 0
         return -log_below.where(~answers(labels, self.num_outputs), log_above).sum(dim=-1)
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """Products of conditional probabilities."""
         return log_products(outputs)
 
 

@@ -52,9 +52,9 @@ class Constrained(Wrapped):
         device = None if parameter is None else parameter.device
         base.class_scores(torch.zeros(1, base.num_outputs, device=device))  # fail now, not when training starts
         self.constraint = constraint
+        self.counts_samples = base.counts_samples or constraint.counts_samples
 
     def weighted_losses(self, outputs: Outputs, labels: Labels, weights: PerSample | None) -> PerSample:
-        """The loss of the base method plus the cost of the constraint, both weighted."""
         cost = order_cost(self.constraint, self.base.class_scores(outputs), labels)
         return self.base.weighted_losses(outputs, labels, weights) + (cost if weights is None else cost * weights)
 
@@ -66,11 +66,9 @@ class Constrained(Wrapped):
 
     @property
     def scheduled(self) -> bool:
-        """Whether the base method or the constraint has a schedule."""
         return self.base.scheduled or self.constraint.scheduled
 
     def tighten(self) -> None:
-        """Advances the schedules of the base method and of the constraint."""
         self.base.tighten()
         self.constraint.tighten()
 
@@ -111,7 +109,6 @@ PN = MethodRecord(
     title="cross-entropy under a penalty",
     family="constraint",
     reference=_BELHARBI,
-    num_outputs="c",
     as_published="same",
     build=_pn,
 )
@@ -121,7 +118,6 @@ ELB = MethodRecord(
     title="cross-entropy under a log-barrier",
     family="constraint",
     reference=_BELHARBI,
-    num_outputs="c",
     as_published="same",
     build=_elb,
 )
@@ -131,7 +127,6 @@ HINGE = MethodRecord(
     title="cross-entropy under a hinge",
     family="constraint",
     reference="the most common penalty for order",
-    num_outputs="c",
     build=_hinge,
 )
 
@@ -140,6 +135,5 @@ LAGRANGIAN = MethodRecord(
     title="cross-entropy under an augmented Lagrangian",
     family="constraint",
     reference="Bertsekas 1982, Constrained optimization and Lagrange multiplier methods",
-    num_outputs="c",
     build=_lagrangian,
 )

@@ -18,7 +18,7 @@ class Copoc(SoftmaxMethod):
               p = \mathrm{softmax}(-|r|), \qquad \ell = -\log p_y
 
     One-peaked by construction, with any shape on either side. Two neighbours at the peak tie if zero lies midway
-    between them. Prediction: the mode.
+    between them.
 
     Two details are ours. First, :math:`\epsilon = 0.01` keeps the posterior strictly one-peaked if a step is 0, up to
     rounding: in float32 it is lost next to positions of 1e5. Second, outputs of 0 give positions one apart and centred
@@ -35,11 +35,9 @@ class Copoc(SoftmaxMethod):
 
     @property
     def num_outputs(self) -> int:
-        """The first position, and one step per pair of adjacent classes."""
         return self.num_classes
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """Minus the distance of each position from zero, shifted to a maximum of 0."""
         first, steps = widened(outputs).split([1, self.num_classes - 1], dim=-1)
         places = torch.cat([first - (self.num_classes - 1) / 2, (1 + steps).abs() + SMALLEST_STEP], dim=-1).cumsum(
             dim=-1
@@ -52,7 +50,6 @@ COPOC = MethodRecord(
     title="steps around a peak",
     family="distribution",
     reference="Dey, Merugu, Kaveri 2023, Conformal prediction sets for ordinal classification",
-    num_outputs="c",
     unimodal=True,
     build=Copoc,
 )

@@ -42,7 +42,6 @@ class Coral(Method):
 
     @property
     def num_outputs(self) -> int:
-        """One score."""
         return 1
 
     def levels(self, outputs: Outputs) -> Tensor:
@@ -51,11 +50,9 @@ class Coral(Method):
         return outputs + self.biases.to(outputs.dtype)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Binary cross-entropy, summed over the levels."""
         return level_cross_entropy(self.levels(outputs), labels)
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """Differences of levels."""
         return log_differences(self.levels(outputs))
 
 

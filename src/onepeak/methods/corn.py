@@ -19,7 +19,6 @@ class Corn(Method):
     add up to minus the log-likelihood. The sum is over the questions asked of a sample, the mean over samples. (The
     paper and coral-pytorch divide by the number of questions asked in the batch instead, which changes the weight of a
     batch but not the direction of its gradient.) Prediction: the number of levels above one half, which is the median.
-    Not one-peaked by construction.
 
     Example:
         >>> import torch
@@ -35,15 +34,12 @@ class Corn(Method):
 
     @property
     def num_outputs(self) -> int:
-        """One question per level."""
         return self.num_classes - 1
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Minus the log-probability of the label."""
         return -log_products(outputs).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """Products of conditional probabilities."""
         return log_products(outputs)
 
 

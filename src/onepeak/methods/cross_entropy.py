@@ -12,7 +12,7 @@ class CrossEntropy(SoftmaxMethod):
 
     .. math:: \ell = -\log \mathrm{softmax}(s)_y
 
-    Prediction: the mode. The published code does the same.
+    The published code does the same.
 
     Example:
         >>> import torch
@@ -27,7 +27,6 @@ CE = MethodRecord(
     title="cross-entropy",
     family="plain",
     reference="the baseline, which ignores the order",
-    num_outputs="c",
     as_published="same",
     build=CrossEntropy,
 )

@@ -52,7 +52,6 @@ class CumulativeLink(Method):
 
     @property
     def num_outputs(self) -> int:
-        """One position."""
         return 1
 
     @property
@@ -62,7 +61,6 @@ class CumulativeLink(Method):
         return first + torch.cat([gaps.new_zeros(1), gaps.cumsum(dim=0)])
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """The probability between adjacent thresholds."""
         outputs = full_precision(outputs)
         places = self.thresholds.to(outputs.dtype) - outputs
         match self.link:
@@ -76,7 +74,6 @@ class CumulativeLink(Method):
                 raise AssertionError(unknown)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Minus the log-probability of the label."""
         return -self.posterior_of(outputs).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
 
 
@@ -90,21 +87,6 @@ def quantiles(shares: Tensor, link: Link) -> Tensor:
             return places
         case "cloglog":
             return (-torch.log1p(-shares)).log()
-
-
-def clm_probit(num_classes: int, *, class_weight: PerClass | None = None) -> CumulativeLink:
-    """The cumulative link model with a normal distribution."""
-    return CumulativeLink(num_classes, link="probit", class_weight=class_weight)
-
-
-def clm_cloglog(num_classes: int, *, class_weight: PerClass | None = None) -> CumulativeLink:
-    """The cumulative link model with the complementary log-log link."""
-    return CumulativeLink(num_classes, link="cloglog", class_weight=class_weight)
-
-
-def clm(num_classes: int, *, class_weight: PerClass | None = None) -> CumulativeLink:
-    """The cumulative link model with a logistic distribution: proportional odds."""
-    return CumulativeLink(num_classes, link="logit", class_weight=class_weight)
 
 
 _END = 1e6
@@ -177,7 +159,8 @@ CLM = MethodRecord(
     family="levels",
     reference="McCullagh 1980, Regression models for ordinal data",
     num_outputs="1",
-    build=clm,
+    build=CumulativeLink,
+    fixed={"link": "logit"},
 )
 
 CLM_PROBIT = MethodRecord(
@@ -186,7 +169,8 @@ CLM_PROBIT = MethodRecord(
     family="levels",
     reference="McCullagh 1980, Regression models for ordinal data",
     num_outputs="1",
-    build=clm_probit,
+    build=CumulativeLink,
+    fixed={"link": "probit"},
 )
 
 CLM_CLOGLOG = MethodRecord(
@@ -195,5 +179,6 @@ CLM_CLOGLOG = MethodRecord(
     family="levels",
     reference="McCullagh 1980, Regression models for ordinal data",
     num_outputs="1",
-    build=clm_cloglog,
+    build=CumulativeLink,
+    fixed={"link": "cloglog"},
 )

@@ -18,7 +18,7 @@ class CodeWords(SoftmaxMethod):
 
     The sum is over the levels. Prediction: the nearest code word, as in the paper, which is the mode of the posterior.
     The paper defines no posterior; the softmax is ours. Its scores accumulate slopes between -1 and 1, so it is never
-    sharp. Not one-peaked by construction.
+    sharp.
 
     Example:
         >>> import torch
@@ -33,16 +33,13 @@ class CodeWords(SoftmaxMethod):
 
     @property
     def num_outputs(self) -> int:
-        """One code digit per level."""
         return self.num_classes - 1
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The squared distance from the label's code word."""
         code = answers(labels, self.num_outputs).to(outputs.dtype)
         return (outputs.sigmoid() - code).square().sum(dim=-1)
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """Minus the squared distance from each code word, up to a constant: each digit adds 2 sigmoid - 1."""
         return accumulate(2 * outputs.sigmoid() - 1)
 
 

@@ -30,7 +30,6 @@ class ExpectedError(SoftmaxMethod):
     decision = "mean"
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The squared error of the mean."""
         return (expected_label(outputs) - labels).square()
 
 
@@ -39,6 +38,5 @@ SE = MethodRecord(
     title="squared error of the mean",
     family="distance",
     reference="Beckham, Pal 2016, A simple squared-error reformulation for ordinal classification",
-    num_outputs="c",
     build=ExpectedError,
 )

@@ -51,7 +51,6 @@ class Gaussian(SoftmaxMethod):
 
     @property
     def num_outputs(self) -> int:
-        """A position and a deviation."""
         return 2
 
     def deviation(self, outputs: Outputs) -> PerSample:
@@ -60,12 +59,10 @@ class Gaussian(SoftmaxMethod):
         return F.softplus(outputs[..., 1]).clamp(NARROWEST, widest)
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """The Gaussian's log-densities at the classes."""
         place = place_on_scale(outputs[..., 0], self.num_classes)
         return gaussian_scores(place, self.deviation(outputs), self.num_classes)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Cross-entropy of the scores plus the penalty on the variance."""
         penalty = self.variance_weight * self.deviation(outputs).square()
         return cross_entropy(self.class_scores(outputs), labels) + penalty
 
@@ -80,10 +77,6 @@ def gaussian_scores(mean: PerSample, deviation: PerSample | float, num_classes: 
         mean: In classes, from 0 to c - 1 or beyond.
         deviation: The standard deviation, in classes.
         num_classes: Number of classes.
-
-    Example:
-        >>> gaussian_scores(torch.tensor(1.0), 1.0, 3)
-        tensor([-0.5000,  0.0000, -0.5000])
     """
     wide = widened(mean)
     classes = torch.arange(num_classes, device=wide.device, dtype=wide.dtype)

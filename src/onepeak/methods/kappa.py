@@ -28,8 +28,7 @@ class WeightedKappa(SoftmaxMethod):
     which is the observed disagreement divided by the disagreement expected by chance: 0 is perfect, 1 is chance, the
     maximum is 2. It is a property of a **batch**: the loss of a sample is its disagreement divided by the mean
     disagreement by chance in the batch. The mean over samples is the formula above, and a batch of one sample always
-    gives 1. Weights also apply to the class shares of the batch. Small batches make the loss noisy. Prediction: the
-    mode. Not one-peaked by construction.
+    gives 1. Weights also apply to the class shares of the batch. Small batches make the loss noisy.
 
     De la Torre et al. minimise the logarithm of this ratio; the bounded form without it is that of Vargas et al.
 
@@ -55,7 +54,6 @@ class WeightedKappa(SoftmaxMethod):
         self.penalty = check_choice("penalty", penalty, get_args(KappaPenalty))
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The disagreement of each sample divided by the disagreement by chance in the batch."""
         return self.weighted_losses(outputs, labels, None)
 
     def weighted_losses(self, outputs: Outputs, labels: Labels, weights: PerSample | None) -> PerSample:
@@ -83,6 +81,5 @@ WK = MethodRecord(
     title="weighted kappa of the batch",
     family="distance",
     reference="de la Torre, Puig, Valls 2018, Weighted kappa loss function for ordinal data in deep learning",
-    num_outputs="c",
     build=WeightedKappa,
 )

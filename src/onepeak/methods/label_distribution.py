@@ -19,9 +19,9 @@ class LabelDistribution(SoftmaxMethod):
 
     .. math:: \ell = \mathrm{KL}(q_y \,\|\, \mathrm{softmax}(s)), \qquad q_y(k) \propto e^{-(k - y)^2 / 2 \sigma^2}
 
-    The divergence sums over classes and needs no normaliser. Prediction: the mode. `as_published` differs in the
-    target: it applies a softmax to the values of the Gaussian density, which makes it nearly uniform. (With 70 classes
-    and variance 1, its maximum is .0209 and its minimum .0141, where a Gaussian has .399 and 0.)
+    The divergence sums over classes and needs no normaliser. `as_published` differs in the target: it applies a softmax
+    to the values of the Gaussian density, which makes it nearly uniform. (With 70 classes and variance 1, its maximum
+    is .0209 and its minimum .0141, where a Gaussian has .399 and 0.)
 
     Args:
         variance: :math:`\sigma^2`, in squared class units.
@@ -57,7 +57,6 @@ class LabelDistribution(SoftmaxMethod):
         return exponents.log_softmax(dim=-1)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The Kullback-Leibler divergence from the target."""
         log_targets = self.log_targets(labels, outputs.dtype)
         return (log_targets.exp() * (log_targets - outputs.log_softmax(dim=-1))).sum(dim=-1)
 
@@ -70,7 +69,7 @@ class DistributionAndMean(SoftmaxMethod):
               q_y(k) \propto e^{-(k - y)^2 / 2 \sigma^2}, \qquad p = \mathrm{softmax}(o)
 
     The divergence sums over classes and needs no normaliser. Prediction: the mean, rounded, which the second term
-    trains. Not one-peaked by construction.
+    trains.
 
     Args:
         variance: :math:`\sigma^2`, in squared class units.
@@ -100,7 +99,6 @@ class DistributionAndMean(SoftmaxMethod):
         self.mean_weight = check_number("mean_weight", mean_weight, minimum=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The divergence from the Gaussian plus the weighted error of the mean."""
         divergence = self.distribution.sample_losses(outputs, labels)
         return divergence + self.mean_weight * (expected_label(outputs) - labels).abs()
 
@@ -110,7 +108,6 @@ LD = MethodRecord(
     title="label distribution",
     family="soft-labels",
     reference="Geng 2016, Label distribution learning",
-    num_outputs="c",
     as_published="differs",
     build=LabelDistribution,
 )
@@ -120,6 +117,5 @@ DLDL_V2 = MethodRecord(
     title="label distribution and its mean",
     family="soft-labels",
     reference="Gao et al. 2018, Age estimation using expectation of label distribution learning",
-    num_outputs="c",
     build=DistributionAndMean,
 )

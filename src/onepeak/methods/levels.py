@@ -28,12 +28,7 @@ def answers(labels: Labels, num_levels: int) -> Tensor:
 
 
 def level_cross_entropy(level_logits: Outputs, labels: Labels) -> PerSample:
-    """Binary cross-entropy, summed over the levels.
-
-    Example:
-        >>> level_cross_entropy(torch.zeros(1, 2), torch.tensor([1]))
-        tensor([1.3863])
-    """
+    """Binary cross-entropy, summed over the levels."""
     targets = answers(labels, level_logits.shape[-1]).to(level_logits.dtype)
     return F.binary_cross_entropy_with_logits(level_logits, targets, reduction="none").sum(dim=-1)
 
@@ -79,10 +74,9 @@ class LevelQuestions(Method):
               p_k = \sigma(o_{k-1}) - \sigma(o_k)
 
     Nothing makes the answers consistent: if levels rise, the posterior uses their running minimum, see
-    `log_differences`. Not one-peaked by construction. The sum is over the levels, each with weight 1 (Niu et al. can
-    weight them by the number of samples). Prediction: the number of levels before the first "no", which is the median
-    of the posterior (Niu et al. count every "yes", which is the same for consistent answers); or the mode, as in Frank
-    and Hall.
+    `log_differences`. The sum is over the levels, each with weight 1 (Niu et al. can weight them by the number of
+    samples). Prediction: the number of levels before the first "no", which is the median of the posterior (Niu et al.
+    count every "yes", which is the same for consistent answers); or the mode, as in Frank and Hall.
 
     Args:
         decision: "median" or "mode".
@@ -105,26 +99,13 @@ class LevelQuestions(Method):
 
     @property
     def num_outputs(self) -> int:
-        """One question per level."""
         return self.num_classes - 1
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Binary cross-entropy, summed over the levels."""
         return level_cross_entropy(outputs, labels)
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """Differences of levels."""
         return log_differences(outputs)
-
-
-def or_cnn(num_classes: int, *, class_weight: PerClass | None = None) -> LevelQuestions:
-    """OR-CNN: level questions, decided by the first "no"."""
-    return LevelQuestions(num_classes, decision="median", class_weight=class_weight)
-
-
-def frank_hall(num_classes: int, *, class_weight: PerClass | None = None) -> LevelQuestions:
-    """Frank and Hall: level questions, decided by the most probable class."""
-    return LevelQuestions(num_classes, decision="mode", class_weight=class_weight)
 
 
 FRANK_HALL = MethodRecord(
@@ -133,7 +114,8 @@ FRANK_HALL = MethodRecord(
     family="levels",
     reference="Frank, Hall 2001, A simple approach to ordinal classification",
     num_outputs="c-1",
-    build=frank_hall,
+    build=LevelQuestions,
+    fixed={"decision": "mode"},
 )
 
 OR_CNN = MethodRecord(
@@ -142,5 +124,6 @@ OR_CNN = MethodRecord(
     family="levels",
     reference="Niu et al. 2016, Ordinal regression with multiple output CNN for age estimation",
     num_outputs="c-1",
-    build=or_cnn,
+    build=LevelQuestions,
+    fixed={"decision": "median"},
 )

@@ -52,7 +52,6 @@ class MeanVariance(SoftmaxMethod):
         self.decision = "mean" if variant == "corrected" else "floor_of_mean"
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Cross-entropy plus the terms of the mean and of the variance."""
         average = expected_label(outputs)
         distances = torch.arange(self.num_classes, device=outputs.device) - average.unsqueeze(-1)
         variance = (outputs.softmax(dim=-1) * distances.square()).sum(dim=-1)
@@ -65,7 +64,6 @@ MV = MethodRecord(
     title="mean-variance",
     family="distance",
     reference="Pan et al. 2018, Mean-variance loss for deep age estimation from a face",
-    num_outputs="c",
     as_published="differs",
     build=MeanVariance,
 )

@@ -9,14 +9,16 @@ from torch import Tensor, float32, float64, nn
 from onepeak._core.check import (
     check_choice,
     check_class_weight,
+    check_label_probs,
     check_labels,
     check_num_classes,
     check_scores,
     check_weights,
     finite_loss,
+    is_label_probs,
 )
-from onepeak._core.reduce import Reduction, check_reduction, reduce, weights_of_samples
-from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, Scores, full_precision
+from onepeak._core.reduce import Reduction, check_reduction, reduce, sample_per_class, weights_of_samples
+from onepeak._core.tensors import LabelProbs, Labels, LogProbs, Outputs, PerClass, PerSample, Scores, full_precision
 from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.errors import InputError
 from onepeak.posterior import DECISIONS
@@ -43,6 +45,9 @@ class Method(nn.Module, ABC):
 
     batchwise: bool = False
     """Whether the loss of a sample depends on the rest of its batch, as in weighted kappa."""
+
+    counts_samples: bool = False
+    """Whether the schedule follows the samples seen, so that `loss` refuses a distribution over labels."""
 
     own_rate: float = 1.0
     """Learning-rate factor for the method's own parameters, relative to the network's weights. Thresholds lie units
@@ -84,7 +89,7 @@ class Method(nn.Module, ABC):
     def loss(
         self,
         outputs: Outputs,
-        labels: Labels,
+        labels: Labels | LabelProbs,
         sample_weight: PerSample | None = None,
         *,
         reduction: Reduction = "mean",
@@ -93,21 +98,36 @@ class Method(nn.Module, ABC):
 
         Args:
             outputs: Network outputs of shape (..., num_outputs).
-            labels: True labels.
+            labels: True labels; or a distribution over them, of shape (..., num_classes), for soft labels or several
+                raters. The loss is then its expectation over the label, as if the sample occurred once per class,
+                weighted by the class's probability.
             sample_weight: Weight of each sample. Default: 1.
             reduction: "none", "mean" or "sum". The mean divides by the total weight of the samples.
         """
         check_scores(outputs, self.num_outputs, name="outputs")
-        check_labels(labels, self.num_classes, outputs.shape[:-1])
         check_reduction(reduction)
         if sample_weight is not None:
-            check_weights(sample_weight, labels.shape, name="sample_weight")
+            check_weights(sample_weight, outputs.shape[:-1], name="sample_weight")
+        if is_label_probs(labels, outputs):
+            loss = self._expected_loss(full_precision(outputs), labels, sample_weight, reduction)
+            return finite_loss(loss, outputs, name="outputs")
+        check_labels(labels, self.num_classes, outputs.shape[:-1])
         outputs, labels = full_precision(outputs), labels.long()
         weights = weights_of_samples(labels, self.class_weight, sample_weight, outputs.dtype)
         if weights is None and reduction == "mean":
             return finite_loss(self.mean_loss(outputs, labels), outputs, name="outputs")
         loss = reduce(self.weighted_losses(outputs, labels, weights), weights, reduction)
         return finite_loss(loss, outputs, name="outputs")
+
+    def _expected_loss(
+        self, outputs: Outputs, labels: LabelProbs, sample_weight: PerSample | None, reduction: Reduction
+    ) -> Tensor:
+        check_label_probs(labels, self.num_classes, outputs.shape[:-1], counts_samples=self.counts_samples)
+        outputs, classes, weights = sample_per_class(outputs, labels, sample_weight)
+        if self.class_weight is not None:
+            weights = weights * self.class_weight.to(weights.dtype)  # the last axis are the classes
+        losses = self.weighted_losses(outputs, classes, weights)
+        return reduce(losses.sum(dim=-1), weights.sum(dim=-1), reduction)
 
     def weighted_losses(self, outputs: Outputs, labels: Labels, weights: PerSample | None) -> PerSample:
         """The loss of each sample times its weight. A batchwise method also weights its batch statistics."""
@@ -155,19 +175,15 @@ class SoftmaxMethod(Method):
 
     @property
     def num_outputs(self) -> int:
-        """One score per class."""
         return self.num_classes
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """Log-softmax of the scores."""
         return self.class_scores(outputs).log_softmax(dim=-1)
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """The outputs themselves."""
         return outputs
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Cross-entropy of the scores."""
         return cross_entropy(self.class_scores(outputs), labels)
 
 
@@ -183,7 +199,8 @@ class Wrapped(Method):
             raise InputError(f"`base` must be a method, got {type(base).__name__}: see onepeak.method(name, ...).")
         super().__init__(base.num_classes, class_weight=base.class_weight)
         self.base = base
-        self.decision, self.own_rate, self.batchwise = base.decision, base.own_rate, base.batchwise
+        self.decision, self.own_rate = base.decision, base.own_rate
+        self.batchwise, self.counts_samples = base.batchwise, base.counts_samples
 
     def base_outputs(self, outputs: Outputs) -> Outputs:
         """The outputs that the base method gets. Default: the same."""
@@ -191,41 +208,32 @@ class Wrapped(Method):
 
     @property
     def num_outputs(self) -> int:
-        """As the base method."""
         return self.base.num_outputs
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The weighted losses, with weights of 1."""
         return self.weighted_losses(outputs, labels, None)
 
     def weighted_losses(self, outputs: Outputs, labels: Labels, weights: PerSample | None) -> PerSample:
-        """The weighted losses of the base method."""
         return self.base.weighted_losses(self.base_outputs(outputs), labels, weights)
 
     def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
-        """The mean loss of the base method."""
         return self.base.mean_loss(self.base_outputs(outputs), labels)
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """The posterior of the base method."""
         return self.base.posterior_of(self.base_outputs(outputs))
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """The class scores of the base method."""
         return self.base.class_scores(self.base_outputs(outputs))
 
     def predict(self, outputs: Outputs) -> Labels:
-        """The prediction of the base method."""
         check_scores(outputs, self.num_outputs, name="outputs")
         return self.base.predict(self.base_outputs(full_precision(outputs)))
 
     @property
     def scheduled(self) -> bool:
-        """Whether the base method has a schedule."""
         return self.base.scheduled
 
     def tighten(self) -> None:
-        """Advances the schedule of the base method."""
         self.base.tighten()
 
 

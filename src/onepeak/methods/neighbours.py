@@ -1,5 +1,6 @@
 """CO2 and HO2: adjacent probabilities fall away from the label by a margin (Albuquerque et al. 2021)."""
 
+from functools import partial
 from typing import Literal, TypeAlias, final, get_args
 
 from torch import Tensor
@@ -23,12 +24,12 @@ class Neighbours(SoftmaxMethod):
 
     where :math:`\Delta_k` is the signed difference of adjacent *probabilities*, negative where they fall away from the
     label. The sum is over the c - 1 pairs. With many classes probabilities are small, and a large margin cannot be met
-    far from the label: keep it well below 1/c. Prediction: the mode. Not one-peaked by construction. With margin 0 the
-    two are the CO and HO of the paper.
+    far from the label: keep it well below 1/c. With margin 0 the two are the CO and HO of the paper.
 
     Args:
         base: "cross_entropy" for CO2, "entropy" for HO2.
-        weight: :math:`\lambda`.
+        weight: :math:`\lambda`. In HO2 the hinges alone determine where the peak is, and must outweigh the entropy, or
+            any sharp posterior would be optimal: its default is 10.
         margin: :math:`\delta`, in probability.
 
     Example:
@@ -56,27 +57,9 @@ class Neighbours(SoftmaxMethod):
         self.margin = check_number("margin", margin, minimum=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The base loss plus the weighted sum of the hinges."""
         hinges = (self.margin + signed_gaps(outputs.softmax(dim=-1), labels)).relu().sum(dim=-1)
         base = cross_entropy(outputs, labels) if self.base == "cross_entropy" else entropy(outputs)
         return base + self.weight * hinges
-
-
-def ho2(
-    num_classes: int, *, weight: float = 10.0, margin: float = 0.05, class_weight: PerClass | None = None
-) -> Neighbours:
-    """HO2: the entropy of the posterior plus the hinges, which alone determine where the peak is.
-
-    The hinges must outweigh the entropy, or any sharp posterior would be optimal; hence the larger default weight.
-    """
-    return Neighbours(num_classes, base="entropy", weight=weight, margin=margin, class_weight=class_weight)
-
-
-def co2(
-    num_classes: int, *, weight: float = 1.0, margin: float = 0.05, class_weight: PerClass | None = None
-) -> Neighbours:
-    """CO2: cross-entropy plus the hinges."""
-    return Neighbours(num_classes, base="cross_entropy", weight=weight, margin=margin, class_weight=class_weight)
 
 
 def entropy(scores: Tensor) -> PerSample:
@@ -89,8 +72,8 @@ CO2 = MethodRecord(
     title="cross-entropy and ordered neighbours",
     family="distance",
     reference="Albuquerque, Cruz, Cardoso 2021, Ordinal losses for classification of cervical cancer risk",
-    num_outputs="c",
-    build=co2,
+    build=Neighbours,
+    fixed={"base": "cross_entropy"},
 )
 
 HO2 = MethodRecord(
@@ -98,6 +81,6 @@ HO2 = MethodRecord(
     title="entropy and ordered neighbours",
     family="distance",
     reference="Albuquerque, Cruz, Cardoso 2021, Ordinal losses for classification of cervical cancer risk",
-    num_outputs="c",
-    build=ho2,
+    build=partial(Neighbours, weight=10.0),
+    fixed={"base": "entropy"},
 )

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from onepeak._core.check import check_number
 from onepeak._core.reduce import Reduction, check_reduction
-from onepeak._core.tensors import Labels, PerClass, PerSample, Scores
+from onepeak._core.tensors import LabelProbs, Labels, PerClass, PerSample, Scores
 from onepeak.constraints.barrier import LogBarrier
 from onepeak.methods.constrained import Constrained
 from onepeak.methods.record import MethodRecord
@@ -23,16 +23,14 @@ def peak(num_classes: int, *, t: float = T, rps_weight: float = 1.0, class_weigh
     .. math:: \ell = -\log p_y + w \sum_{k=0}^{c-2} \big( P(Y \le k) - [y \le k] \big)^2
               + \sum_{k=0}^{c-2} \hat I_t(\Delta_k), \qquad p = \mathrm{softmax}(o)
 
-    where o are the network's outputs averaged over their neighbours (`Smoothed`). In steps from the paper's ELB:
-    its barrier with t = 3 from the start, so that order costs little accuracy; the ranked probability score beside
+    where o are the network's outputs averaged over their neighbours (`Smoothed`). In steps from the paper's ELB: its
+    barrier with t = 3 from the start, so that order costs little accuracy; the ranked probability score beside
     cross-entropy, so that distance counts; averaged outputs, so that neighbouring classes share what they learn, which
-    a steep barrier needs. No setting depends on the number of classes. Prediction: the mode.
+    a steep barrier needs. No setting depends on the number of classes.
 
     Args:
-        num_classes: Number of classes, at least 2.
         t: Steepness of the barrier, constant during training.
         rps_weight: w, the weight of the ranked probability score.
-        class_weight: Weight of each class.
 
     Example:
         >>> import torch
@@ -58,7 +56,6 @@ class PeakLoss(nn.Module):
               + \sum_{k=0}^{c-2} \hat I_t(\Delta_k), \qquad p = \mathrm{softmax}(s)
 
     Args:
-        num_classes: Number of classes, at least 2.
         t: Steepness of the barrier.
         rps_weight: w, the weight of the ranked probability score.
         weight: Class weights, as in `nn.CrossEntropyLoss`.
@@ -85,7 +82,7 @@ class PeakLoss(nn.Module):
         self.reduction: Reduction = reduction
         self.method = _barred(num_classes, t, rps_weight, weight)
 
-    def forward(self, scores: Scores, labels: Labels, sample_weight: PerSample | None = None) -> Tensor:
+    def forward(self, scores: Scores, labels: Labels | LabelProbs, sample_weight: PerSample | None = None) -> Tensor:
         """The loss of raw scores of shape (..., num_classes); classes are always the last axis."""
         return self.method.loss(scores, labels, sample_weight, reduction=self.reduction)
 
@@ -106,6 +103,5 @@ PEAK = MethodRecord(
     family="constraint",
     reference="onepeak",
     year=None,
-    num_outputs="c",
     build=peak,
 )

@@ -60,11 +60,9 @@ class Poisson(SoftmaxMethod):
 
     @property
     def num_outputs(self) -> int:
-        """One per class; the method's own layer maps them to one."""
         return self.num_classes
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """The log-probabilities of the Poisson distribution, up to a constant, divided by the temperature."""
         outputs = full_precision(outputs)
         weight, bias = self.rate_layer.weight.to(outputs.dtype), self.rate_layer.bias.to(outputs.dtype)
         raw = (outputs * weight[0]).sum(
@@ -100,7 +98,7 @@ class PoissonRate(SoftmaxMethod):
 
     As in Beckham and Pal, with one output and a learnt temperature; `po` is the variant of Belharbi et al., with c
     outputs, its own linear layer and a fixed temperature. One-peaked by construction (two neighbours tie at an integer
-    rate). Posteriors are wider for later classes, so reversing the scale gives another method. Prediction: the mode.
+    rate). Posteriors are wider for later classes, so reversing the scale gives another method.
 
     Example:
         >>> poisson = PoissonRate(num_classes=5)
@@ -116,11 +114,9 @@ class PoissonRate(SoftmaxMethod):
 
     @property
     def num_outputs(self) -> int:
-        """One output, whose softplus is the rate."""
         return 1
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """The log-probabilities of the Poisson distribution, up to a constant, divided by the temperature."""
         outputs = full_precision(outputs)
         scores = poisson_log_probs(log_softplus(outputs), self.num_classes)
         return scores / self.log_temperature.to(outputs.dtype).exp()
@@ -131,7 +127,6 @@ PO = MethodRecord(
     title="Poisson",
     family="distribution",
     reference="Beckham, Pal 2017, Unimodal probability distributions for deep ordinal classification",
-    num_outputs="c",
     unimodal=True,
     as_published="differs",
     build=Poisson,

@@ -44,7 +44,6 @@ class QuasiUnimodal(SoftmaxMethod):
         self.margin = check_number("margin", margin, minimum=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Cross-entropy plus the weighted sum of the hinges."""
         probs = outputs.softmax(dim=-1)
         offsets = torch.arange(self.num_classes, device=labels.device) - labels.unsqueeze(-1)
         above = labels.unsqueeze(-1) + offsets.sign() * (offsets.abs() > 1)
@@ -57,6 +56,5 @@ QUL = MethodRecord(
     title="quasi-unimodal",
     family="distance",
     reference="Albuquerque, Cruz, Cardoso 2022, Quasi-unimodal distributions for ordinal classification",
-    num_outputs="c",
     build=QuasiUnimodal,
 )

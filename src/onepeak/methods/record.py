@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
@@ -40,6 +40,7 @@ class MethodRecord:
             else ("differs"), or has no such method ("none", as for your own). With "differs", `build` takes `variant`.
         build: The class, or a function `build(num_classes, *, class_weight=None, ...)`. Its other keyword arguments are
             the settings of the method.
+        fixed: Keyword arguments of `build` that make this method of several in one class; they are no settings.
     """
 
     name: str
@@ -47,10 +48,11 @@ class MethodRecord:
     family: Family
     reference: str
     year: int | None = None
-    num_outputs: str
+    num_outputs: str = "c"
     unimodal: bool = False
     as_published: Literal["same", "differs", "none"] = "none"
     build: Callable[..., Method] = field(repr=False)
+    fixed: Mapping[str, object] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if self.year is None and (year := _YEAR.search(self.reference)):
@@ -74,7 +76,7 @@ class MethodRecord:
     @property
     def defaults(self) -> dict[str, object]:
         """The settings with their default values."""
-        return defaults_of(self.build)
+        return {name: default for name, default in defaults_of(self.build).items() if name not in self.fixed}
 
     def made(self, num_classes: int, **settings: object) -> Method:
         """Builds the method and checks it against the record.
@@ -83,7 +85,7 @@ class MethodRecord:
             num_classes: Number of classes.
             settings: Keyword arguments of `build`.
         """
-        method = self.build(num_classes, **settings)
+        method = self.build(num_classes, **self.fixed, **settings)
         check_choice("decision", method.decision, DECISIONS)  # fail now, not at the first prediction
         told = outputs_told(self.num_outputs, num_classes)
         if told is not None and told != method.num_outputs:

@@ -64,16 +64,13 @@ class Reencode(Method):
 
     @property
     def num_outputs(self) -> int:
-        """One level per class."""
         return self.num_classes
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The squared error of the levels, summed."""
         code = torch.arange(self.num_classes, device=labels.device) <= labels.unsqueeze(-1)
         return (outputs.sigmoid() - code.to(outputs.dtype)).square().sum(dim=-1)
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """The posterior by levels or by slopes."""
         if self.variant == "as_published":
             return F.logsigmoid(outputs).log_softmax(dim=-1)
         if self.posterior == "slopes":
@@ -101,7 +98,6 @@ REN = MethodRecord(
     title="re-encoded levels",
     family="levels",
     reference="Cheng, Wang, Pollastri 2008, A neural network approach to ordinal regression",
-    num_outputs="c",
     as_published="differs",
     build=Reencode,
 )

@@ -37,16 +37,13 @@ class Regression(SoftmaxMethod):
 
     @property
     def num_outputs(self) -> int:
-        """One position on the scale."""
         return 1
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The squared error, on a scale from -1 to 1."""
         targets = 2 * labels.to(outputs.dtype) / (self.num_classes - 1) - 1
         return (outputs.squeeze(-1) - targets).square()
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """The Gaussian's log-densities at the classes."""
         place = place_on_scale(outputs.squeeze(-1), self.num_classes)
         return gaussian_scores(place, self.deviation, self.num_classes)
 

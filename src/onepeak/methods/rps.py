@@ -21,7 +21,7 @@ class RankedProbability(SoftmaxMethod):
     where P is the cumulative softmax of the outputs. The sum is over the c - 1 levels and not normalised, as in the
     metric `rps`. It is a proper score that accounts for distance: probability costs more the farther it lies from the
     label. Prediction: the median, which minimises the related absolute error; or the mode, from which a one-peaked
-    posterior falls on both sides. Not one-peaked by construction.
+    posterior falls on both sides.
 
     Args:
         weight: w, which matters only together with another term: `"rps+elb"` with `weight=0.3` is 0.3 RPS +
@@ -53,7 +53,6 @@ class RankedProbability(SoftmaxMethod):
         self.decision = check_choice("decision", decision, get_args(MedianOrMode))
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The squared differences of the levels, summed, plus the weighted cross-entropy."""
         score = self.weight * ranked_probability(outputs.softmax(dim=-1), labels)
         if self.cross_entropy_weight == 0:
             return score
@@ -72,6 +71,5 @@ RPS = MethodRecord(
     title="ranked probability score",
     family="distance",
     reference="Hou, Yu, Samaras 2016, Squared earth mover's distance-based loss for training deep neural networks",
-    num_outputs="c",
     build=RankedProbability,
 )

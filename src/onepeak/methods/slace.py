@@ -18,8 +18,8 @@ class Slace(SoftmaxMethod):
               q_k \propto e^{-\alpha |k - y|}, \qquad p = \mathrm{softmax}(o)
 
     The loss is monotone: moving probability towards the label never increases it, and it is 0 if the label has all the
-    probability. The sum over classes is weighted by a distribution, so it needs no normaliser. Prediction: the mode.
-    Not one-peaked by construction. It is computed in log space, where the authors' code adds 1e-9 to the sums.
+    probability. The sum over classes is weighted by a distribution, so it needs no normaliser. It is computed in log
+    space, where the authors' code adds 1e-9 to the sums.
 
     Args:
         sharpness: :math:`\alpha` of the soft label.
@@ -38,7 +38,6 @@ class Slace(SoftmaxMethod):
         self.sharpness = check_number("sharpness", sharpness, above=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The cross-entropy of the soft label with the accumulated probabilities."""
         place = labels.unsqueeze(-1)
         distances = (torch.arange(self.num_classes, device=labels.device) - place).abs()
         nearest_first = distances.argsort(dim=-1, stable=True)
@@ -54,6 +53,5 @@ SLACE = MethodRecord(
     title="soft labels, accumulated",
     family="distance",
     reference="Nachmani et al. 2025, SLACE: a monotone and balance-sensitive loss function for ordinal regression",
-    num_outputs="c",
     build=Slace,
 )

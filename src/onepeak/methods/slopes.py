@@ -21,10 +21,10 @@ class Slopes(Method):
     .. math:: s_0 = 0, \quad s_{k+1} = s_k + o_k, \quad p = \mathrm{softmax}(s / \tau), \qquad
               \ell = \sum_{k=0}^{c-2} (\sigma(o_k) - [k < y])^2 + w \cdot \mathrm{CE}(s, y)
 
-    The paper's constraints (eq. 2) require the scores to rise before the label and fall after it: o_k is positive for
-    k < y and negative for k >= y. The level questions ask exactly this, so they *are* the constraint, with one bounded
+    The paper's constraints (eq. 2) require the scores to rise before the label and fall after it: o_k is positive for k
+    < y and negative for k >= y. The level questions ask exactly this, so they *are* the constraint, with one bounded
     term per pair, and no barrier is needed. The o_k are the adjacent-category logits of statistics. The sum is over the
-    c - 1 levels. Prediction: the mode. Not one-peaked by construction.
+    c - 1 levels.
 
     Args:
         weight: w, the weight of cross-entropy on the accumulated scores.
@@ -57,11 +57,9 @@ class Slopes(Method):
 
     @property
     def num_outputs(self) -> int:
-        """One slope per pair of adjacent classes."""
         return self.num_classes - 1
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The sum of the level losses plus the weighted cross-entropy."""
         if self.levels == "squared":
             above = answers(labels, self.num_outputs).to(outputs.dtype)
             levels = (outputs.sigmoid() - above).square().sum(dim=-1)
@@ -70,11 +68,9 @@ class Slopes(Method):
         return levels + self.weight * cross_entropy(accumulate(outputs), labels)
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """Softmax of the accumulated slopes."""
         return (accumulate(outputs) / self.temperature).log_softmax(dim=-1)
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """The accumulated slopes."""
         return accumulate(outputs)
 
 

@@ -64,7 +64,6 @@ class SmoothScores(nn.Module):
             return outputs @ weights
 
     def extra_repr(self) -> str:
-        """The settings shown by `print`."""
         return f"{self.num_outputs}"
 
 
@@ -95,7 +94,6 @@ class Smoothed(Wrapped):
         self.smooth = SmoothScores(base.num_outputs)
 
     def base_outputs(self, outputs: Outputs) -> Outputs:
-        """The averages of the outputs."""
         averages: Outputs = self.smooth(outputs)
         return averages
 
@@ -113,15 +111,9 @@ def smooth_slopes(
     Slopes that change little from one level to the next tend to change sign only once, which gives one peak.
 
     Args:
-        num_classes: Number of classes, at least 2.
         weight: The weight of cross-entropy on the accumulated scores.
         levels: "squared" or "logistic": the loss of a level, see `Slopes`.
         temperature: The temperature of the posterior; the loss does not use it.
-        class_weight: Weight of each class.
-
-    Example:
-        >>> smooth_slopes(4).predict(torch.tensor([3.0, -3.0, -3.0]))
-        tensor(1)
     """
     slopes = Slopes(num_classes, weight=weight, levels=levels, temperature=temperature, class_weight=class_weight)
     return Smoothed(slopes)

@@ -48,7 +48,6 @@ class SoftLabels(SoftmaxMethod):
         return self._table.values
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The divergence from the target of the label."""
         targets = F.embedding(labels, self.targets).to(outputs.dtype)
         return (targets.xlogy(targets) - targets * outputs.log_softmax(dim=-1)).sum(dim=-1)
 
@@ -85,9 +84,7 @@ def binomial_labels(num_classes: int, *, mix: float = 1.0, class_weight: PerClas
     with 70 classes, its target for the first class peaks at the seventh.)
 
     Args:
-        num_classes: Number of classes, at least 2.
         mix: The share of the soft label; the rest goes to the label itself.
-        class_weight: Weight of each class.
 
     Example:
         >>> binomial_labels(3).targets[0]
@@ -109,9 +106,7 @@ def poisson_labels(num_classes: int, *, mix: float = 1.0, class_weight: PerClass
     probabilities themselves, which makes them nearly uniform, and an integer rate, at which two neighbours tie.)
 
     Args:
-        num_classes: Number of classes, at least 2.
         mix: The share of the soft label; the rest goes to the label itself.
-        class_weight: Weight of each class.
 
     Example:
         >>> poisson_labels(3).targets[0]
@@ -140,10 +135,8 @@ def triangular(
     inner side. (The paper uses a separate share for the end classes.)
 
     Args:
-        num_classes: Number of classes, at least 2.
         outside: :math:`\alpha`, below one half.
         mix: The share of the soft label; the rest goes to the label itself.
-        class_weight: Weight of each class.
 
     Example:
         >>> triangular(4, outside=0.1).targets[:2]
@@ -180,10 +173,8 @@ def beta(
     the table ends at 14 classes. The density is summed at 16 points per interval, with an error of about 1e-3.
 
     Args:
-        num_classes: Number of classes, at least 2.
         deviation: :math:`\sigma`, in classes, below 0.8, so that the label stays the peak.
         mix: The share of the soft label; the rest goes to the label itself.
-        class_weight: Weight of each class.
 
     Example:
         >>> beta(5).targets[2]
@@ -210,7 +201,6 @@ SOFT_TRIANGULAR = MethodRecord(
     title="triangular soft labels",
     family="soft-labels",
     reference="Vargas et al. 2023, Soft labelling based on triangular distributions for ordinal classification",
-    num_outputs="c",
     build=triangular,
 )
 
@@ -219,7 +209,6 @@ SOFT_BETA = MethodRecord(
     title="beta soft labels",
     family="soft-labels",
     reference="Vargas et al. 2022, Unimodal regularisation based on beta distribution for deep ordinal regression",
-    num_outputs="c",
     build=beta,
 )
 
@@ -228,7 +217,6 @@ SOFT_BINOMIAL = MethodRecord(
     title="binomial soft labels",
     family="soft-labels",
     reference="Liu et al. 2020, Unimodal regularized neuron stick-breaking for ordinal classification",
-    num_outputs="c",
     build=binomial_labels,
 )
 
@@ -237,6 +225,5 @@ SOFT_POISSON = MethodRecord(
     title="Poisson soft labels",
     family="soft-labels",
     reference="Liu et al. 2020, Unimodal regularized neuron stick-breaking for ordinal classification",
-    num_outputs="c",
     build=poisson_labels,
 )

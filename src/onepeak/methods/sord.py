@@ -26,11 +26,9 @@ def sord(
     .. math:: q_{yk} \propto e^{-s \, \phi(y, k)}, \qquad \phi = (k - y)^2 \text{ or } |k - y|
 
     Args:
-        num_classes: Number of classes, at least 2.
         distance: :math:`\phi`: "squared" or "absolute".
         sharpness: s.
         mix: The share of the soft label; the rest goes to the label itself.
-        class_weight: Weight of each class.
 
     Example:
         >>> sord(3, distance="absolute").targets[0]
@@ -57,11 +55,9 @@ def exponential(
     .. math:: q_{yk} \propto e^{-|k - y|^p / \tau}
 
     Args:
-        num_classes: Number of classes, at least 2.
         power: p.
         temperature: :math:`\tau`.
         mix: The share of the soft label; the rest goes to the label itself.
-        class_weight: Weight of each class.
 
     Example:
         >>> exponential(3).targets[1]
@@ -82,9 +78,7 @@ def geometric(num_classes: int, *, smoothing: float = 0.1, class_weight: PerClas
     .. math:: q_{yy} = 1 - \alpha, \qquad q_{yk} = \alpha \frac{\alpha^{|k - y|}}{\sum_{j \ne y} \alpha^{|j - y|}}
 
     Args:
-        num_classes: Number of classes, at least 2.
         smoothing: :math:`\alpha`, below one half, so that the label stays the peak.
-        class_weight: Weight of each class.
 
     Example:
         >>> geometric(3, smoothing=0.1).targets[0]
@@ -106,9 +100,7 @@ def inverse_distance(num_classes: int, *, smoothing: float = 0.1, class_weight: 
     Szegedy et al. 2016 give all other classes the same weight; the inverse distance is our own choice.
 
     Args:
-        num_classes: Number of classes, at least 2.
         smoothing: :math:`\epsilon`, below one half, so that the label stays the peak.
-        class_weight: Weight of each class.
 
     Example:
         >>> inverse_distance(3, smoothing=0.3).targets[0]
@@ -132,7 +124,6 @@ SORD = MethodRecord(
     title="soft labels by distance",
     family="soft-labels",
     reference="Díaz, Marathe 2019, Soft labels for ordinal regression",
-    num_outputs="c",
     build=sord,
 )
 
@@ -141,7 +132,6 @@ SOFT_EXPONENTIAL = MethodRecord(
     title="exponential soft labels",
     family="soft-labels",
     reference="Vargas et al. 2023, Exponential loss regularisation for encouraging ordinal constraint",
-    num_outputs="c",
     build=exponential,
 )
 
@@ -150,7 +140,6 @@ SOFT_GEOMETRIC = MethodRecord(
     title="geometric soft labels",
     family="soft-labels",
     reference="Haas, Hüllermeier 2023, Rectifying bias in ordinal data using unimodal label smoothing",
-    num_outputs="c",
     build=geometric,
 )
 
@@ -159,6 +148,5 @@ SOFT_INVERSE = MethodRecord(
     title="label smoothing by inverse distance",
     family="soft-labels",
     reference="after Szegedy et al. 2016, Rethinking the inception architecture for computer vision",
-    num_outputs="c",
     build=inverse_distance,
 )

@@ -15,7 +15,7 @@ class StickBreaking(Method):
     .. math:: p_k = \sigma(o_k) \prod_{j < k} (1 - \sigma(o_j)), \qquad \ell = -\log p_y
 
     The posteriors are those of `Corn` with the signs of the outputs reversed. Although the literature lists it among
-    unimodal methods, it is **not** one-peaked by construction: it can represent any posterior. Prediction: the mode.
+    unimodal methods, it is **not** one-peaked by construction: it can represent any posterior.
 
     Example:
         >>> import torch
@@ -29,15 +29,12 @@ class StickBreaking(Method):
 
     @property
     def num_outputs(self) -> int:
-        """One share per class except the last."""
         return self.num_classes - 1
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Minus the log-probability of the label."""
         return -log_products(-outputs).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """The shares of the stick."""
         return log_products(-outputs)
 
 

@@ -25,7 +25,7 @@ class UnimodalConcentrated(SoftmaxMethod):
 
     where p is the softmax of the outputs and :math:`\Delta_k` are the signed differences of adjacent probabilities. The
     sum is over the c - 1 pairs. The width of the posterior is learnt: narrow where the mean is accurate, wide where it
-    is not. Prediction: the mean, rounded. Not one-peaked by construction.
+    is not. Prediction: the mean, rounded.
 
     This follows the paper; its authors' code is not public. The 1/12 is ours and bounds the loss from below. The
     minimum is slightly negative.
@@ -50,7 +50,6 @@ class UnimodalConcentrated(SoftmaxMethod):
         self.weight = check_number("weight", weight, minimum=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The concentrated loss plus the weighted sum of the hinges."""
         probs, average = outputs.softmax(dim=-1), expected_label(outputs)
         distances = torch.arange(self.num_classes, device=outputs.device) - average.unsqueeze(-1)
         variance = WIDTH_OF_A_CLASS + (probs * distances.square()).sum(dim=-1)
@@ -63,6 +62,5 @@ UC = MethodRecord(
     title="unimodal-concentrated",
     family="distance",
     reference="Li et al. 2022, Unimodal-concentrated loss for ordinal regression",
-    num_outputs="c",
     build=UnimodalConcentrated,
 )

@@ -20,7 +20,7 @@ class UnimodalNet(SoftmaxMethod):
     One-peaked by construction, and symmetric: reversing the scale mirrors it. Two neighbours at the peak tie if the
     sums cross midway between them. The authors use a ReLU or a softplus for positive steps. This smooth ReLU decays so
     slowly that very low outputs still differ. :math:`\epsilon = 0.01` makes the posterior strictly one-peaked, up to
-    rounding: in float32 it is lost next to sums of 1e5. Prediction: the mode.
+    rounding: in float32 it is lost next to sums of 1e5.
 
     Example:
         >>> net = UnimodalNet(num_classes=3)
@@ -32,11 +32,9 @@ class UnimodalNet(SoftmaxMethod):
 
     @property
     def num_outputs(self) -> int:
-        """One step per class."""
         return self.num_classes
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """The lower of the two cumulative sums, shifted to a maximum of 0."""
         steps = positive(widened(outputs)) + SMALLEST_STEP
         rising = steps.cumsum(dim=-1)
         falling = steps.flip(-1).cumsum(dim=-1).flip(-1)
@@ -70,7 +68,6 @@ UNIMODAL_NET = MethodRecord(
     title="lower of two running sums",
     family="distribution",
     reference="Cardoso, Cruz, Albuquerque 2023, Unimodal distributions for ordinal regression",
-    num_outputs="c",
     unimodal=True,
     build=UnimodalNet,
 )

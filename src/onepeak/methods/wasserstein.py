@@ -17,7 +17,7 @@ class WassersteinUnimodal(SoftmaxMethod):
     .. math:: \ell = -\log p_y + \lambda \sum_{k=0}^{c-2} | P_k - Q_k |, \qquad p = \mathrm{softmax}(o)
 
     where P and Q are the cumulative probabilities of p and of the nearest distribution that rises to the label and
-    falls after it. The sum is over the c - 1 levels. Prediction: the mode. Not one-peaked by construction.
+    falls after it. The sum is over the c - 1 levels.
 
     The paper finds the nearest distribution in the Wasserstein distance, with a linear program per sample. Here it is
     the nearest in squared distance (`onepeak.posterior.project` at the label), computed for the whole batch at once;
@@ -41,7 +41,6 @@ class WassersteinUnimodal(SoftmaxMethod):
         self.weight = check_number("weight", weight, minimum=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Cross-entropy plus the weighted distance to the nearest distribution with its peak at the label."""
         log_probs = outputs.log_softmax(dim=-1)
         nearest = project(log_probs, labels)
         levels = (log_probs.exp() - nearest.exp()).cumsum(dim=-1)[..., :-1]
@@ -53,6 +52,5 @@ WU = MethodRecord(
     title="cross-entropy and the distance to one peak",
     family="constraint",
     reference="Cardoso, Cruz, Albuquerque 2023, Unimodal distributions for ordinal regression",
-    num_outputs="c",
     build=WassersteinUnimodal,
 )

@@ -2,6 +2,14 @@
 
 Every metric has the same call, `metric.update(log_probs, labels, predicted)`. `onepeak.metrics.catalog` lists the
 metrics by name, with the range and direction of each.
+
+Example:
+    >>> import torch
+    >>> from onepeak.metrics import MeanAbsoluteError
+    >>> metric = MeanAbsoluteError(num_classes=4)
+    >>> metric.update(torch.tensor([0, 3, 2, 3]), torch.tensor([0, 1, 2, 3]))  # or log-probabilities, and the labels
+    >>> metric.compute().item()
+    0.5
 """
 
 from typing import TYPE_CHECKING

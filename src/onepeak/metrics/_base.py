@@ -124,7 +124,6 @@ class LabelMetric(OrdinalMetric):
         self.add_state("confusion", table, dist_reduce_fx="sum")
 
     def compute(self) -> Scalar:
-        """Returns the value over all samples so far, in all processes."""
         # Each cell stands for all samples with one pair of labels: its count is their weight.
         classes = torch.arange(self.num_classes, device=self.confusion.device)
         labels, predicted = torch.meshgrid(classes, classes, indexing="ij")
@@ -179,7 +178,6 @@ class SampleMean(OrdinalMetric):
         self.add_state(self._state, torch.zeros(2, dtype=torch.float64), dist_reduce_fx="sum")
 
     def compute(self) -> Scalar:
-        """Returns the mean over all samples so far, in all processes."""
         total, weight = getattr(self, self._state)
         mean: Tensor = total / weight
         return mean
@@ -192,3 +190,17 @@ class SampleMean(OrdinalMetric):
         decided = mode(log_probs) if predicted is None else predicted
         total = weighted_sum(self._values(log_probs, labels, decided), weights)
         setattr(self, self._state, getattr(self, self._state) + torch.stack([total, weights.sum()]))
+
+
+class PosteriorMean(SampleMean):
+    """The mean of a pure function of log-probabilities and true labels."""
+
+    refuses_scores = True
+    higher_is_better = False
+    _function: Callable[[Tensor, Tensor], Tensor]
+
+    def __init__(self, num_classes: int) -> None:
+        super().__init__(num_classes=num_classes, quantity=type(self).__name__)
+
+    def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:  # noqa: ARG002
+        return type(self)._function(log_probs, labels)

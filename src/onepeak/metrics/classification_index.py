@@ -12,13 +12,6 @@ class OrdinalClassificationIndex(LabelMetric):
     """The OCI: the cost of the cheapest path through the confusion matrix that never goes back in either label.
 
     See `functional.ordinal_classification_index`.
-
-    Example:
-        >>> import torch
-        >>> metric = OrdinalClassificationIndex(num_classes=3)
-        >>> metric.update(torch.tensor([0, 1, 1, 2]), torch.tensor([0, 0, 1, 2]))
-        >>> round(metric.compute().item(), 5)
-        0.29375
     """
 
     higher_is_better = False
@@ -36,13 +29,6 @@ class UniformOrdinalClassificationIndex(LabelMetric):
     """The UOC: the ordinal classification index with equal weight for every class.
 
     See `functional.uniform_ordinal_classification_index`.
-
-    Example:
-        >>> import torch
-        >>> metric = UniformOrdinalClassificationIndex(num_classes=3)
-        >>> metric.update(torch.tensor([0, 1, 1, 2]), torch.tensor([0, 0, 1, 2]))
-        >>> round(metric.compute().item(), 4)
-        0.2245
     """
 
     higher_is_better = False

@@ -9,15 +9,7 @@ from onepeak.metrics.functional.cohen_kappa import Weighting, check_weighting
 
 @final
 class QuadraticWeightedKappa(LabelMetric):
-    """Cohen's kappa with disagreements weighted by their squared distance: `functional.quadratic_weighted_kappa`.
-
-    Example:
-        >>> import torch
-        >>> metric = QuadraticWeightedKappa(num_classes=3)
-        >>> metric.update(torch.tensor([0, 1, 2, 2]), torch.tensor([0, 1, 1, 2]))
-        >>> metric.compute().item()
-        0.8
-    """
+    """Cohen's kappa with disagreements weighted by their squared distance: `functional.quadratic_weighted_kappa`."""
 
     higher_is_better = True
     _value = function_of_labels(functional.quadratic_weighted_kappa, "num_classes")
@@ -25,15 +17,7 @@ class QuadraticWeightedKappa(LabelMetric):
 
 @final
 class WeightedKappa(LabelMetric):
-    """Cohen's kappa with a choice of weights for disagreements: `functional.weighted_kappa`.
-
-    Example:
-        >>> import torch
-        >>> metric = WeightedKappa(num_classes=3, weighting="linear")
-        >>> metric.update(torch.tensor([0, 1, 2, 2]), torch.tensor([0, 1, 1, 2]))
-        >>> round(metric.compute().item(), 4)
-        0.7143
-    """
+    """Cohen's kappa with a choice of weights for disagreements: `functional.weighted_kappa`."""
 
     higher_is_better = True
 

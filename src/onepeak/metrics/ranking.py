@@ -8,15 +8,7 @@ from onepeak.metrics._base import LabelMetric, function_of_labels
 
 @final
 class KendallTau(LabelMetric):
-    """Kendall's tau-b of predicted and true labels, exact for any number of samples: `functional.kendall_tau`.
-
-    Example:
-        >>> import torch
-        >>> metric = KendallTau(num_classes=3)
-        >>> metric.update(torch.tensor([0, 1, 2, 2]), torch.tensor([0, 1, 1, 2]))
-        >>> round(metric.compute().item(), 4)
-        0.8
-    """
+    """Kendall's tau-b of predicted and true labels, exact for any number of samples: `functional.kendall_tau`."""
 
     higher_is_better = True
     _value = function_of_labels(functional.kendall_tau, "num_classes")
@@ -27,13 +19,6 @@ class SpearmanCorrelation(LabelMetric):
     """Spearman's rank correlation of predicted and true labels, exact for any number of samples.
 
     See `functional.spearman_correlation`.
-
-    Example:
-        >>> import torch
-        >>> metric = SpearmanCorrelation(num_classes=3)
-        >>> metric.update(torch.tensor([0, 1, 2, 2]), torch.tensor([0, 1, 1, 2]))
-        >>> round(metric.compute().item(), 4)
-        0.8333
     """
 
     higher_is_better = True

@@ -35,13 +35,7 @@ class MetricRecord:
     """The value that random guessing reaches for a number of classes and a decision, if it is known and not `low`."""
 
     def range(self, num_classes: int) -> tuple[float, float]:
-        """Returns the lowest and the highest possible value for a number of classes.
-
-        Example:
-            >>> from onepeak.metrics.catalog import METRICS
-            >>> METRICS["mae"].range(70)
-            (0.0, 69.0)
-        """
+        """Returns the lowest and the highest possible value for a number of classes."""
         check_num_classes(num_classes)
         return self.low, float(num_classes - 1) if self.high is None else self.high
 

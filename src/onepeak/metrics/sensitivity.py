@@ -10,15 +10,7 @@ from onepeak.metrics.functional.sensitivity import Average
 
 @final
 class BalancedAccuracy(LabelMetric):
-    """The sensitivity of each class, averaged over the classes that occur: `functional.balanced_accuracy`.
-
-    Example:
-        >>> import torch
-        >>> metric = BalancedAccuracy(num_classes=4)
-        >>> metric.update(torch.tensor([0, 0, 0, 0]), torch.tensor([0, 0, 0, 1]))
-        >>> metric.compute().item()
-        0.5
-    """
+    """The sensitivity of each class, averaged over the classes that occur: `functional.balanced_accuracy`."""
 
     higher_is_better = True
     _value = function_of_labels(functional.balanced_accuracy, "num_classes")
@@ -29,13 +21,6 @@ class GeometricMeanSensitivity(LabelMetric):
     """The geometric mean of the sensitivities: zero if one class is never found.
 
     See `functional.geometric_mean_sensitivity`.
-
-    Example:
-        >>> import torch
-        >>> metric = GeometricMeanSensitivity(num_classes=4)
-        >>> metric.update(torch.tensor([0, 1, 1, 1, 1]), torch.tensor([0, 0, 0, 0, 1]))
-        >>> metric.compute().item()
-        0.5
     """
 
     higher_is_better = True
@@ -44,15 +29,7 @@ class GeometricMeanSensitivity(LabelMetric):
 
 @final
 class MinimumSensitivity(LabelMetric):
-    """The sensitivity of the class that is found least often: `functional.minimum_sensitivity`.
-
-    Example:
-        >>> import torch
-        >>> metric = MinimumSensitivity(num_classes=4)
-        >>> metric.update(torch.tensor([0, 1, 1, 1, 1]), torch.tensor([0, 0, 0, 0, 1]))
-        >>> metric.compute().item()
-        0.25
-    """
+    """The sensitivity of the class that is found least often: `functional.minimum_sensitivity`."""
 
     higher_is_better = True
     _value = function_of_labels(functional.minimum_sensitivity, "num_classes")
@@ -60,15 +37,7 @@ class MinimumSensitivity(LabelMetric):
 
 @final
 class ExtremeSensitivity(LabelMetric):
-    """The mean sensitivity of the first and the last class: `functional.extreme_sensitivity`.
-
-    Example:
-        >>> import torch
-        >>> metric = ExtremeSensitivity(num_classes=3)
-        >>> metric.update(torch.tensor([0, 0, 1, 2]), torch.tensor([0, 1, 2, 2]))
-        >>> metric.compute().item()
-        0.75
-    """
+    """The mean sensitivity of the first and the last class: `functional.extreme_sensitivity`."""
 
     higher_is_better = True
 
@@ -85,13 +54,6 @@ class IndexOfBalancedAccuracy(LabelMetric):
     """Each class against all others: the product of sensitivity and specificity, raised where sensitivity is higher.
 
     See `functional.index_of_balanced_accuracy`.
-
-    Example:
-        >>> import torch
-        >>> metric = IndexOfBalancedAccuracy(num_classes=2)
-        >>> metric.update(torch.tensor([0, 1, 1]), torch.tensor([0, 0, 1]))
-        >>> metric.compute().item()
-        0.5
     """
 
     higher_is_better = True

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from onepeak._core.check import check_choice
 from onepeak._core.tensors import Scalar
-from onepeak.constraints.gaps import order_counts
+from onepeak.constraints.gaps import pairs_in_order
 from onepeak.metrics import functional
 from onepeak.metrics._base import OrdinalMetric, SampleMean
 from onepeak.metrics.functional.side_order_index import Reference
@@ -17,8 +17,8 @@ from onepeak.posterior.shape import Unimodality, is_unimodal
 class PairMetric(OrdinalMetric):
     """A metric that counts the adjacent pairs of classes whose scores fall strictly away from a reference label.
 
-    One pass over the posteriors finds the mode and counts for both references. All pair metrics keep the same sums, so
-    a `torchmetrics.MetricCollection` computes them once for all of them.
+    All pair metrics keep the same sums, for both references, so a `torchmetrics.MetricCollection` computes them once
+    for all of them.
     """
 
     pairs_in_order: Tensor
@@ -37,9 +37,9 @@ class PairMetric(OrdinalMetric):
         return mean
 
     def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None, weights: Tensor) -> None:
-        counts = order_counts(log_probs, labels, predicted)
-        sums = [(counts.to_predicted * weights).sum(), (counts.to_label * weights).sum(), weights.sum()]
-        self.pairs_in_order = self.pairs_in_order + torch.stack(sums)
+        predicted = log_probs.argmax(dim=-1) if predicted is None else predicted
+        sums = [(pairs_in_order(log_probs, about) * weights).sum() for about in (predicted, labels)]
+        self.pairs_in_order = self.pairs_in_order + torch.stack([*sums, weights.sum()])
 
 
 @final
@@ -72,7 +72,6 @@ class SideOrderIndex(PairMetric):
         return functional.side_order_chance(self.num_classes, reference=self.reference)
 
     def compute(self) -> Scalar:
-        """Returns the mean over all samples so far, in all processes."""
         return self._mean_in_order() / (self.num_classes - 1)
 
 
@@ -84,19 +83,11 @@ class NumViolations(PairMetric):
 
     Args:
         reference: The label to fall away from: "predicted" or "true".
-
-    Example:
-        >>> import torch
-        >>> metric = NumViolations(num_classes=3)
-        >>> metric.update(torch.tensor([[0.1, 0.6, 0.3], [0.5, 0.2, 0.3]]).log(), torch.tensor([1, 1]))
-        >>> metric.compute().item()
-        0.5
     """
 
     higher_is_better = False
 
     def compute(self) -> Scalar:
-        """Returns the mean over all samples so far, in all processes."""
         return self.num_classes - 1 - self._mean_in_order()
 
 
@@ -106,13 +97,6 @@ class ViolationSize(SampleMean):
 
     Args:
         reference: The label to fall away from: "predicted" or "true".
-
-    Example:
-        >>> import torch
-        >>> metric = ViolationSize(num_classes=3)
-        >>> metric.update(torch.tensor([[0.25, 0.5, 0.25], [0.5, 0.125, 0.375]]).log(), torch.tensor([1, 1]))
-        >>> round(metric.compute().item(), 4)
-        0.125
     """
 
     higher_is_better = False
@@ -131,13 +115,6 @@ class UnimodalRate(SampleMean):
     """Share of posteriors with one peak: they rise strictly to their mode and fall strictly after it.
 
     See `onepeak.posterior.is_unimodal`.
-
-    Example:
-        >>> import torch
-        >>> metric = UnimodalRate(num_classes=3)
-        >>> metric.update(torch.tensor([[0.1, 0.6, 0.3], [0.5, 0.2, 0.3]]).log(), torch.tensor([1, 1]))
-        >>> metric.compute().item()
-        0.5
     """
 
     higher_is_better = True

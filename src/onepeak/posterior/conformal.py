@@ -137,23 +137,13 @@ def conformal_threshold(scores: Tensor, alpha: float) -> float:
 
 
 def samples_needed(alpha: float) -> int:
-    """The smallest number of samples that gives a finite threshold.
-
-    Example:
-        >>> samples_needed(0.1), samples_needed(0.05)
-        (9, 19)
-    """
+    """The smallest number of samples that gives a finite threshold."""
     check_number("alpha", alpha, above=0, below=1)
     return math.ceil(1 / _exact(alpha)) - 1
 
 
 def smallest_alpha(count: int) -> float:
-    """The smallest alpha, to three decimals, for which `count` samples are enough.
-
-    Example:
-        >>> smallest_alpha(9), smallest_alpha(8)
-        (0.1, 0.112)
-    """
+    """The smallest alpha, to three decimals, for which `count` samples are enough."""
     return math.ceil(1000 / (count + 1)) / 1000
 
 
@@ -226,10 +216,6 @@ def intervals_within(log_probs: LogProbs, thresholds: float | Tensor, *, own: bo
         thresholds: One for all classes, or one per class. With different thresholds the labels may have gaps, which the
             interval fills.
         own: As in `nested_scores`. An empty interval is then [mode, mode - 1], of length 0.
-
-    Example:
-        >>> intervals_within(torch.tensor([0.1, 0.6, 0.25, 0.05]).log(), 1.0)
-        tensor([1, 2])
     """
     scores = nested_scores(log_probs, own=own)
     labels = torch.arange(scores.shape[-1], device=scores.device)
@@ -316,10 +302,6 @@ def coverage_range(count: int, alpha: float, *, level: float = 0.9) -> tuple[flo
 
     Returns:
         The lower and the upper end of the range, as shares.
-
-    Example:
-        >>> [round(share, 3) for share in coverage_range(9, 0.1)]  # the ninth roots of 0.05 and 0.95
-        [0.717, 0.994]
 
     Reference: Vovk 2012, Conditional validity of inductive conformal predictors, section 3.
     """

@@ -98,11 +98,6 @@ def prefix_fits_by_pairs(values: LogProbs, distance: Distance) -> tuple[LogProbs
     """`prefix_fits` computed from the means of all intervals: few operations, no synchronisation, O(c^2) per row.
 
     The last block of the fit to 0..j is the interval ending at j with the highest mean.
-
-    Example:
-        >>> means, distances = prefix_fits_by_pairs(torch.tensor([[1.0, 4.0, 2.0, 6.0]]).log(), "squared")
-        >>> means.exp(), distances
-        (tensor([[1., 4., 3., 6.]]), tensor([[0., 0., 2., 2.]]))
     """
     place = torch.arange(values.shape[-1], device=values.device)
     interval = place.unsqueeze(-1) <= place  # axes: first class, last class
@@ -136,11 +131,6 @@ def break_ties(log_probs: LogProbs, peak: Labels, *, traced: bool = False) -> Lo
         log_probs: Finite, at most zero, never rising away from the peak.
         peak: The class to fall away from.
         traced: Whether to use only arithmetic. This takes O(c^2) memory, and steps two to four times as large.
-
-    Example:
-        >>> strict = break_ties(torch.full((4,), 0.25).log(), torch.tensor(1))
-        >>> bool((strict.diff() * torch.tensor([1, -1, -1]) > 0).all()), round(strict.exp().sum().item(), 6)
-        (True, 1.0)
     """
     lower = _lower_by_arithmetic if traced else _lower
     probs = log_probs.exp()

@@ -117,10 +117,6 @@ def unimodal_fit(
         mode: The class of the peak; None: the best one.
         distance: The criterion for the best peak.
         by_pairs: Whether to compare all pairs of classes in few operations, instead of stepping along the classes.
-
-    Example:
-        >>> unimodal_fit(torch.tensor([[0.4, 0.15, 0.3, 0.15]]).log(), None, "squared", by_pairs=False)[1]
-        tensor([[ True,  True, False,  True]])
     """
     # Sums over many classes and differences of distances need float64, which Apple's GPUs do not have.
     values = log_probs.to(torch.float32 if log_probs.device.type == "mps" else torch.float64)
@@ -186,12 +182,6 @@ def with_block_gradient(log_probs: LogProbs, fitted: LogProbs, starts: Tensor) -
         log_probs: The input of the fit.
         fitted: The fit, computed without gradient.
         starts: Whether a block starts at each class.
-
-    Example:
-        >>> x = torch.tensor([0.1, 0.3, 0.6]).log().requires_grad_()
-        >>> fit = with_block_gradient(x, torch.tensor([0.2, 0.2, 0.6]).log(), torch.tensor([True, False, True]))
-        >>> torch.autograd.grad(fit[0], x)
-        (tensor([0.2500, 0.7500, 0.0000]),)
     """
     values = log_probs.clamp(min=NO_PROBABILITY)
     highest = over_blocks(values.detach(), starts, torch.maximum)

@@ -13,7 +13,7 @@ from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.order import classes_file
 from onepeak.data.source import DataSource
 from onepeak.data.tables.columns import PATH
-from onepeak.data.tables.read import Table, read_table
+from onepeak.data.tables.read import Table
 from onepeak.errors import InputError
 from onepeak.serving.model import Model
 
@@ -28,7 +28,7 @@ def open_for(model: Model, source: DataSource) -> Manifest:
         source: The data. Without an order, the classes are the model's, if the data state no order; the columns of
             labels, groups and image paths are by default those of the training, if the table has them.
     """
-    table = _table(source.data)
+    table = source.table()
     columns = None if table is None else [str(name) for name in table.frame.columns]
     if columns is not None:
         trained = model.description
@@ -52,7 +52,7 @@ def open_for(model: Model, source: DataSource) -> Manifest:
         source = replace(source, order=model.classes)
     try:
         # the classes are the model's, whatever the data hold
-        return source.open(like=_like(model), keep_classes=False)
+        return source.open(like=_like(model), keep_classes=False, table=table)
     except InputError as error:
         if not order_is_the_models or "`order`" not in error.message:
             raise
@@ -84,12 +84,6 @@ def _like(model: Model) -> FeatureRows | None:
         return None
     values = np.empty((0, len(table.columns)), dtype=np.float64)
     return FeatureRows(columns=table.columns, values=values, categories=table.categories)
-
-
-def _table(data: str | Path) -> Table | None:
-    """The table as written in the file, if the data is a table."""
-    path = expanded(data)
-    return None if data in DATASETS or not path.is_file() else read_table(path, as_text=None)
 
 
 def _states_an_order(data: str | Path, table: Table | None) -> bool:

@@ -1,10 +1,8 @@
-import numpy as np
 import pytest
 import sklearn.metrics
 import torch
 from dlordinal import metrics as dlordinal
 from hypothesis import given
-from hypothesis import strategies as st
 
 from metrics.label_pairs import pairs_of_labels, tensors
 from onepeak.metrics.functional import (
@@ -76,27 +74,10 @@ def test_dlordinal_agrees_once_every_class_occurs(pairs):
     )
 
 
-@given(pairs=PAIRS, data=st.data())
-def test_weights_are_those_of_a_weighted_mean(pairs, data):
-    predicted, labels = tensors(pairs)
-    weights = data.draw(st.lists(st.floats(0.1, 10), min_size=len(pairs), max_size=len(pairs)))
-    got = mean_absolute_error(predicted, labels, sample_weight=torch.tensor(weights, dtype=torch.float64)).item()
-    assert got == pytest.approx(np.average((predicted - labels).abs().numpy(), weights=weights))
-
-
 def test_labels_of_one_byte_do_not_overflow():
     predicted, labels = torch.tensor([0, 200], dtype=torch.uint8), torch.tensor([200, 0], dtype=torch.uint8)
     assert mean_absolute_error(predicted, labels).item() == 200
     assert average_mean_absolute_error(predicted, labels, num_classes=201).item() == 200
-
-
-def test_without_samples_the_value_is_nan():
-    none = torch.empty(0, dtype=torch.int64)
-    assert mean_absolute_error(none, none).isnan()
-    assert root_mean_squared_error(none, none).isnan()
-    assert accuracy(none, none).isnan()
-    assert average_mean_absolute_error(none, none, num_classes=3).isnan()
-    assert maximum_mean_absolute_error(none, none, num_classes=3).isnan()
 
 
 @pytest.mark.bad_input

@@ -88,13 +88,9 @@ def grades_given(seed: int, ids: Indices, severity: Array) -> npt.NDArray[np.int
 
 
 def grade_log_probs(severity: Array) -> Array:
-    r"""Returns the log-probability of every grade given the severity (samples x grades).
+    """Returns the log-probability of every grade given the severity (samples x grades).
 
     Exact in both tails: :math:`F(b) - F(a) = F(b) F(-a) (1 - e^{a - b})`, and the logarithms of the factors are added.
-
-    Example:
-        >>> np.exp(grade_log_probs(np.array([4.5]))).round(3)
-        array([[0.   , 0.   , 0.006, 0.152, 0.682, 0.152, 0.006, 0.   ]])
     """
     thresholds = (np.arange(1, len(GRADES)) - severity[:, None]) / NOISE
     below, above = -np.logaddexp(0, -thresholds), -np.logaddexp(0, thresholds)
@@ -113,16 +109,7 @@ class BayesError:
 
 
 def bayes_error(manifest: Manifest) -> BayesError:
-    """Computes the error of a predictor that knows the true posteriors, in expectation over the labels.
-
-    Args:
-        manifest: A data set with `true_log_probs`, or a part of one.
-
-    Example:
-        >>> best = bayes_error(biopsies(10))
-        >>> round(best.mae, 2), round(best.accuracy, 2)
-        (0.39, 0.63)
-    """
+    """Computes the expected error of a predictor that knows the true posterior of every sample."""
     if manifest.true_log_probs is None or not len(manifest):
         found = "no samples" if not len(manifest) else f"{manifest.name!r} without them"
         raise InputError(f"`manifest` must have samples with `true_log_probs`, as generated data has, got {found}.")

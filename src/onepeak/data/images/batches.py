@@ -153,13 +153,8 @@ _CONTRAST, _SATURATION, _HUE = 1, 2, 3  # positions in Augment.colour_jitter; br
 def blend(images: Tensor, factors: Tensor, *, from_mean: Tensor, from_grey: Tensor) -> Tensor:
     """Blends each image with a base by its factor: 0 gives the base, 1 the image itself.
 
-    The base is the mean grey of the image (contrast), the grey of each pixel (saturation) or black (brightness).
-
-    Args:
-        images: The batch.
-        factors: One factor per image.
-        from_mean: 1 for images whose base is their mean grey, 0 for the others.
-        from_grey: 1 for images whose base is the grey of each pixel, 0 for the others.
+    The base is the mean grey of the image where `from_mean` is 1 (contrast), the grey of each pixel where `from_grey`
+    is 1 (saturation), and otherwise black (brightness).
     """
     weights = torch.tensor(_GREY, device=images.device, dtype=images.dtype).view(3, 1, 1)
     grey = (images * weights).sum(dim=-3, keepdim=True)
@@ -186,20 +181,12 @@ def turn_hue(images: Tensor, shifts: Tensor) -> Tensor:
 
 
 def jitter(images: Tensor, factors: npt.NDArray[np.float64], order: npt.NDArray[np.int64]) -> Tensor:
-    """Applies brightness, contrast, saturation and hue to each image, each in its own order.
+    """Applies brightness, contrast, saturation and hue to each image, each in its own order; rounds once at the end.
 
     Args:
         images: uint8, batch x 3 x height x width.
         factors: Three factors and the shift of hue, batch x 4.
         order: A permutation of 0 to 3 for each image, batch x 4.
-
-    Returns:
-        uint8, rounded once at the end.
-
-    Example:
-        >>> grey = torch.full((1, 3, 1, 1), 100, dtype=torch.uint8)
-        >>> jitter(grey, np.array([[1.5, 1.0, 1.0, 0.0]]), np.array([[0, 1, 2, 3]])).flatten()
-        tensor([150, 150, 150], dtype=torch.uint8)
     """
     result = images.to(torch.float32).div_(255)
     # The whole schedule is known on the host, so one copy suffices and nothing waits for the device. At its hue step an

@@ -66,7 +66,7 @@ class TooManyPixelsError(UnreadableImageError):
 
 
 def decode_image(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | None = None) -> Image.Image:
-    """Decodes an image file to 8-bit RGB, upright.
+    """Decodes an image file to 8-bit RGB, upright; raises `UnreadableImageError` unless it is whole.
 
     - Only the first page or frame is read.
     - EXIF orientation is applied; a damaged EXIF block is ignored.
@@ -81,15 +81,6 @@ def decode_image(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | None 
         max_pixels: An image with more pixels than this is refused before it is decoded.
         bits: How many bits of 16-bit greyscale images are used, such as 12; by default what a TIFF declares, else 16.
             Pixels that exceed it are refused; below 16, so are 16-bit colours.
-
-    Raises:
-        UnreadableImageError: The bytes cannot be decoded to a whole image; the message gives the reason.
-
-    Example:
-        >>> file = io.BytesIO()
-        >>> Image.new("LA", (1, 1), (0, 128)).save(file, "PNG")
-        >>> decode_image(file.getvalue()).getpixel((0, 0))
-        (127, 127, 127)
     """
     if not data:
         raise UnreadableImageError("the file is empty (0 bytes)")
@@ -166,7 +157,11 @@ def upright_rgb(image: Image.Image, *, bits: int | None = None) -> Image.Image:
 
     Pillow decodes lazily, so a damaged file may raise any of Pillow's errors here.
     """
-    return _as_rgb(_upright(image), image, bits)
+    try:
+        turned = ImageOps.exif_transpose(image)
+    except Exception:  # the pixels may be fine even if the EXIF block is damaged
+        turned = image
+    return _as_rgb(turned, image, bits)
 
 
 @functools.cache
@@ -190,7 +185,12 @@ def _strict_pillow(max_pixels: int) -> Iterator[None]:
     """
     with _pillow:
         if not _decoding:
-            _switched.enter_context(_switches())
+            _switched.callback(setattr, Image, "MAX_IMAGE_PIXELS", Image.MAX_IMAGE_PIXELS)
+            _switched.callback(setattr, ImageFile, "LOAD_TRUNCATED_IMAGES", ImageFile.LOAD_TRUNCATED_IMAGES)
+            _switched.enter_context(warnings.catch_warnings())
+            warnings.simplefilter("ignore")  # about odd metadata, which is not read here
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            ImageFile.LOAD_TRUNCATED_IMAGES = False
         _decoding.append(max_pixels)
         Image.MAX_IMAGE_PIXELS = max(_decoding)
     try:
@@ -203,31 +203,11 @@ def _strict_pillow(max_pixels: int) -> Iterator[None]:
                 _switched.close()
 
 
-@contextmanager
-def _switches() -> Iterator[None]:
-    before = Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about odd metadata, which is not read here
-        warnings.simplefilter("error", Image.DecompressionBombWarning)
-        ImageFile.LOAD_TRUNCATED_IMAGES = False
-        try:
-            yield
-        finally:
-            Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES = before
-
-
-def _upright(image: Image.Image) -> Image.Image:
-    try:
-        return ImageOps.exif_transpose(image)
-    except Exception:  # the pixels may be fine even if the EXIF block is damaged
-        return image
-
-
 def _as_rgb(image: Image.Image, opened: Image.Image, bits: int | None) -> Image.Image:
     """Converts any mode of Pillow to RGB; `opened` is the image as opened, which knows the file format."""
     match image.mode:
         case _ if _has_16_bits(image, opened):
-            image = _eight_bits(image, bits or _own_bits(opened), inverted=_min_is_white(opened))
+            image = _eight_bits(image, bits or _own_bits(opened), inverted=_tag(opened, _PHOTOMETRIC) == _MIN_IS_WHITE)
         case "I" | "F":
             raise UnreadableImageError("32-bit pixels have no agreed range of values; save it with 8 or 16 bits")
         case "LAB":
@@ -263,11 +243,9 @@ def _eight_bits(image: Image.Image, bits: int, *, inverted: bool) -> Image.Image
 
 def _own_bits(opened: Image.Image) -> int:
     """Returns the number of bits that a 16-bit image declares: a TIFF may declare 12."""
-    tags = getattr(opened, "tag_v2", None)
-    return 12 if tags is not None and tags.get(_BITS_PER_SAMPLE) == (12,) else 16
+    return 12 if _tag(opened, _BITS_PER_SAMPLE) == (12,) else 16
 
 
-def _min_is_white(opened: Image.Image) -> bool:
-    """Whether 0 is white in a TIFF: Pillow inverts such images with 8 bits, but not with 16."""
-    tags = getattr(opened, "tag_v2", None)
-    return tags is not None and tags.get(_PHOTOMETRIC) == _MIN_IS_WHITE
+def _tag(opened: Image.Image, number: int) -> object:
+    """Returns the value of a TIFF's tag. Pillow inverts images whose 0 is white with 8 bits, but not with 16."""
+    return getattr(opened, "tag_v2", {}).get(number)

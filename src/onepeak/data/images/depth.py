@@ -22,14 +22,9 @@ def depth_notes(
 ) -> tuple[str, ...]:
     """Returns a note if the 16-bit images in a sample of the data hold no value of more than 12 bits.
 
-    With `bits`, it returns a note if no image of the sample has 16 bits.
-
-    Args:
-        images: Files, or their bytes.
-        bits: How many bits 16-bit images hold, if the user said so.
-        asked: Whether the images are for prediction, when it is too late to change the training.
-        names: The name of each image, for the note. Without names, files are named if the note does not concern the
-            whole sample.
+    With `bits`, how many bits 16-bit images hold, it returns a note if no image of the sample has 16 bits. `asked` says
+    that the images are for prediction, when it is too late to change the training. Without `names`, files are named if
+    the note does not concern the whole sample.
     """
     if not images:
         return ()

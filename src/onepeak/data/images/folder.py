@@ -86,21 +86,8 @@ _PARTS = frozenset({"train", "training", "val", "valid", "validation", "test", "
 def read_folder(root: Path, *, order: Order | None = None) -> Manifest:
     """Reads `root/<class>/**/<image>`: the name of the class folder is the label.
 
-    The order comes from `order`, else from `root/classes.txt`; folders named by integers are sorted.
-
-    Returns:
-        A manifest whose items are sorted by path. A folder without images is a class only if the order names it.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     for name in ("mild/1.png", "mild/2.png", "severe/3.png"):
-        ...         path = Path(folder) / name
-        ...         path.parent.mkdir(exist_ok=True)
-        ...         _ = path.write_bytes(b"")
-        ...     data = read_folder(Path(folder), order="mild,severe")
-        >>> data.items.paths, data.labels
-        (('mild/1.png', 'mild/2.png', 'severe/3.png'), array([0, 0, 1]))
+    The order comes from `order`, else from `root/classes.txt`; folders named by integers are sorted. A folder without
+    images is a class only if the order names it.
     """
     found = scan(root)
     beside = [path for path in found.images if "/" not in path]
@@ -158,16 +145,10 @@ _FIRST = 10
 def find_images(
     paths: Sequence[object], *, root: Path, rows: Sequence[Hashable], column: str = "path"
 ) -> tuple[list[Path | None], list[Fault]]:
-    """Finds the images of a list, and the faults in its paths.
+    """Finds the images of a list: each relative to `root`, None if there is no such file; and the faults in its paths.
 
-    Args:
-        paths: Relative to `root`, or absolute; see `on_disk` for the spellings that are accepted.
-        root: The folder that the paths are relative to.
-        rows: The name of each path's row, for messages.
-        column: The column of the paths, for messages.
-
-    Returns:
-        The path of each image relative to the root, None if there is no such file; and the faults.
+    `rows` and `column` are the names of each path's row and of the paths' column, for messages. See `on_disk` for the
+    spellings that are accepted.
     """
     texts = [str(path).strip() if isinstance(path, str | int | os.PathLike) else "" for path in paths]
     found = list(on_disk(root, texts))
@@ -239,14 +220,6 @@ def on_disk(root: Path, texts: Iterable[str]) -> Iterator[Path | None]:
     """Yields the paths as spelt on disk, relative to the root; None if there is no such file.
 
     Backslashes are accepted as slashes. A name without an image extension matches the only image with that stem.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     for name in ("a.png", "b.png", "b.jpg"):
-        ...         _ = (Path(folder) / name).write_bytes(b"")
-        ...     [path and path.name for path in on_disk(Path(folder), ["a.png", "a", "b", "c"])]
-        ['a.png', 'a.png', None, None]
     """
     images: dict[Path, dict[str, list[str]]] = {}
     return (_on_disk(root, text, images) if text else None for text in texts)

@@ -19,10 +19,6 @@ class Resize:
     `Resize()`, which keeps every image as it is, for HCI.
 
     Resampling is Pillow's bilinear, whose support grows when it shrinks an image, so that it does not alias.
-
-    Example:
-        >>> Resize(short_side=532, only_enlarge=True, scale=0.5).size_of(399, 472)
-        (266, 315)
     """
 
     short_side: int | None = None

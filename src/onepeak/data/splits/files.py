@@ -25,16 +25,11 @@ FORMAT = "onepeak-splits-1"
 
 
 def save_splits(splits: Sequence[Split], manifest: Manifest, path: Path) -> None:
-    """Writes splits as CSV or JSON, depending on the suffix of the file.
+    """Writes splits as CSV or JSON, depending on the suffix of the file; missing folders are created.
 
     The CSV has the columns `item`, `path` (for image files), `label`, `group` (if there are groups) and one column per
     run (`split0-fold0`) with `train`, `valid`, `test`, or nothing for a sample left out. The JSON also holds the
     protocol and the seed.
-
-    Args:
-        splits: The runs to write.
-        manifest: The data set they belong to.
-        path: A file that ends in `.csv` or `.json`; missing folders are created.
     """
     suffix = _suffix(path)
     if not splits:
@@ -382,12 +377,7 @@ def check_labels_agree(indices: Indices, labels: Sequence[str], manifest: Manife
 
 
 def plain_path(path: str) -> str:
-    r"""Normalises a relative path: forward slashes, no `./`, no `..` where avoidable.
-
-    Example:
-        >>> plain_path(".\\faces\\old\\..\\001A02.JPG")
-        'faces/001A02.JPG'
-    """
+    """Normalises a relative path: forward slashes, no `./`, no `..` where avoidable."""
     return posixpath.normpath(path.strip().replace("\\", "/"))
 
 

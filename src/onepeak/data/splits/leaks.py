@@ -63,20 +63,8 @@ class Leak:
 def find_leaks(manifest: Manifest, split: Split, *, digests: Sequence[str] | None = None) -> list[Leak]:
     """Finds what two parts of a split share: one record for each kind and pair of parts.
 
-    Args:
-        manifest: The data set.
-        split: The parts.
-        digests: The fingerprint of every sample, to find copies under other names; by default only groups and paths are
-            compared.
-
-    Example:
-        >>> from pathlib import Path
-        >>> images = ImageFiles(root=Path("faces"), paths=("a1.jpg", "a2.jpg", "b1.jpg", "c1.jpg"))
-        >>> labels, people = np.array([0, 1, 0, 1]), ("a", "a", "b", "c")
-        >>> data = Manifest(name="faces", items=images, labels=labels, classes=("young", "old"), groups=people)
-        >>> split = Split(train=np.array([0]), valid=np.array([2]), test=np.array([1, 3]), protocol="mine")
-        >>> print(*find_leaks(data, split))
-        train and test share 1 group (1 sample of test): a
+    Copies under other names are found by `digests`, the fingerprint of every sample; by default only groups and paths
+    are compared.
     """
     return refuse_leaks(manifest, [split], digests=digests, allow=True)
 
@@ -86,14 +74,8 @@ def refuse_leaks(
 ) -> list[Leak]:
     """Checks all splits of a series, and raises an error if one of them leaks.
 
-    Args:
-        manifest: The data set.
-        splits: The runs.
-        digests: The fingerprint of every sample.
-        allow: Whether to return harmful leaks instead of raising an error. They should then be recorded with every run.
-
-    Returns:
-        What was found: harmful leaks, if they are allowed, and equal rows of a table.
+    With `allow`, harmful leaks are returned instead; they should then be recorded with every run. Equal rows of a table
+    are always returned.
     """
     compared = _compared(manifest, digests)
     every: list[Leak] = []
@@ -213,10 +195,6 @@ def keep_copies_together(manifest: Manifest, digests: Sequence[str]) -> Manifest
 
     Samples share a group if they did before, if they are copies, or if a chain of such samples connects them. A group
     is named after the old group of its first sample, or after the sample.
-
-    Args:
-        manifest: The data set.
-        digests: The fingerprint of every sample.
     """
     names = manifest.groups or [manifest.sample_name(index) for index in range(len(manifest))]
     return replace(manifest, groups=tuple(names[index] for index in first_copies(manifest, digests)))
@@ -251,13 +229,6 @@ def item_digests(items: Items) -> tuple[str, ...]:
 
     It hashes the bytes of an image file (unless the items already hold the fingerprint), the pixels of an image in
     memory, or the values of a row; all missing values are alike.
-
-    Example:
-        >>> pixels = np.zeros((3, 2, 2, 3), dtype=np.uint8)
-        >>> pixels[1] = 255
-        >>> first, second, third = item_digests(ImageArrays(pixels=pixels))
-        >>> first == third, first == second
-        (True, False)
     """
     match items:
         case ImageFiles():

@@ -25,11 +25,6 @@ class Split:
     """The three parts of one run, as positions in a manifest.
 
     The parts are sorted, read-only, disjoint and not empty. A sample may be in no part.
-
-    Example:
-        >>> split = Split(train=np.array([4, 0, 1]), valid=np.array([2]), test=np.array([3]), protocol="mine")
-        >>> split.name, split.sizes, split.train
-        ('split0-fold0', {'train': 3, 'valid': 1, 'test': 1}, array([0, 1, 4]))
     """
 
     train: Indices
@@ -120,16 +115,7 @@ def _ascending(part: str, indices: Indices, where: str) -> Indices:
 
 
 def class_counts(manifest: Manifest, split: Split) -> dict[Part, Indices]:
-    """Returns the number of samples of each class in every part.
-
-    Example:
-        >>> from onepeak.data.manifest import FeatureRows
-        >>> rows = FeatureRows(columns=("x",), values=np.zeros((5, 1)))
-        >>> data = Manifest(name="mine", items=rows, labels=np.array([0, 0, 1, 1, 1]), classes=("low", "high"))
-        >>> split = Split(train=np.array([0, 2, 3]), valid=np.array([1]), test=np.array([4]), protocol="mine")
-        >>> class_counts(data, split)["train"]
-        array([1, 2])
-    """
+    """Returns the number of samples of each class in every part."""
     return {
         part: np.bincount(manifest.labels[indices], minlength=manifest.num_classes)
         for part, indices in split.parts.items()

@@ -53,12 +53,7 @@ def draw(cells: Indices, sizes: Indices, *, seed: int, stream: tuple[int, ...]) 
 
 
 def share_of(counts: Indices, share: float) -> Indices:
-    """Returns a share of every count, rounded to the nearest integer, halves up.
-
-    Example:
-        >>> share_of(np.array([100, 82, 5, 2]), 0.2)
-        array([20, 16,  1,  0])
-    """
+    """Returns a share of every count, rounded to the nearest integer, halves up."""
     rounded: Indices = np.floor(counts * share + 0.5).astype(np.int64)
     return rounded
 
@@ -69,10 +64,6 @@ def deal(cells: Indices, *, parts: int, seed: int, stream: tuple[int, ...]) -> I
     The samples are laid out cell by cell, shuffled within each, and dealt like cards. So the sizes of any two parts
     differ by at most one, in total and in every cell. With classes as cells, the same holds for the number of samples
     up to any class: the cumulative distributions agree, even if classes have fewer samples than there are parts.
-
-    Example:
-        >>> deal(np.array([0, 0, 0, 0, 1, 1]), parts=2, seed=0, stream=(0,))
-        array([1, 1, 0, 0, 0, 1])
     """
     check_integer("parts", parts, minimum=2)
     if len(cells) < parts:

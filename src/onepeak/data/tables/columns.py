@@ -146,12 +146,6 @@ def likely_groups(frame: Frame) -> Iterator[str]:
 
     These are columns of 3 or more values with a telling name, and columns of text or ids with 20 or more different
     names and 2 to 20 rows per name on average.
-
-    Example:
-        >>> import pandas
-        >>> print(*likely_groups(pandas.DataFrame({"who": [f"p{row // 3}" for row in range(90)]})))
-        who: 30 names with 3 rows each; if these are persons or things that recur, keep their rows together with
-        --group who
     """
     types = require("pandas", extra="data", purpose="A table").api.types
     for name in frame.columns:

@@ -68,14 +68,8 @@ def encode_features(
 
     Left out, with a note: text that differs in more than half of the rows (an identifier or free text), dates as text,
     and a column that only counts the rows (an index saved by accident, which reveals the label in a sorted table).
-
-    Args:
-        frame: The feature columns, without faults.
-        positions: The positions of these rows in the original table, if some of its rows were left out.
-        named: Columns declared to hold names; these are always kept.
-
-    Returns:
-        The rows, and notes on what was left out, how the other columns are read, and what looks odd.
+    `positions` are those of the rows in the original table, if some were left out; columns in `named` are declared to
+    hold names and always kept.
     """
     kinds = {name: "category" if name in named else kind_of(frame[name]) for name in frame.columns}
     texts = [name for name, kind in kinds.items() if kind == "category" and name not in named]
@@ -108,24 +102,12 @@ def encode_like(
 ) -> tuple[FeatureRows, tuple[str, ...], dict[str, dict[int, str]]]:
     """Encodes a table with the columns and codes of another one, such as the training table.
 
-    Args:
-        frame: A table that has these columns; other columns are ignored. Numbers may be text, as in a file.
-        columns: The columns, in order.
-        categories: For each categorical column, the name of every code. An unknown name becomes NaN; `1.0` and `1`
-            match each other if only one of them is known. Spaces around a name are ignored.
+    Other columns are ignored, and so are spaces around a name; numbers may be text, as in a file. A name without a code
+    becomes NaN; `1.0` and `1` match each other if only one of them is known.
 
     Returns:
         The rows; notes on names that have no code; and a message for each cell that should be a number and is not, by
         column and position.
-
-    Example:
-        >>> import pandas
-        >>> table = pandas.DataFrame({"tone": ["b", "z"], "n": ["1", "big"]})
-        >>> rows, notes, wrong = encode_like(table, columns=["n", "tone"], categories={"tone": ("a", "b")})
-        >>> rows.values.tolist(), notes
-        ([[1.0, 1.0], [nan, nan]], ("1 name of the column 'tone' not seen in training, taken as missing: z",))
-        >>> wrong
-        {'n': {1: "`n` must be a number, got 'big'"}}
     """
     gone = [name for name in columns if name not in frame.columns]
     if gone:

@@ -36,17 +36,8 @@ def rows_without(
 ) -> tuple[list[int], tuple[str, ...]]:
     """Returns the positions of the rows without a fault, and a note on the others.
 
-    Faults are an error unless `skip_bad` is set and leaving out at most half of the rows helps.
-
-    Args:
-        faults: The faults.
-        rows: The name of each row of the table.
-        skip_bad: Whether rows with a fault may be left out.
-
-    Example:
-        >>> fault = Fault(indices=(1,), sentence="`size` must be a number, got 'big' (row 3)", reason="no `size`")
-        >>> rows_without([fault], rows=[2, 3, 4], skip_bad=True)
-        ([0, 2], ('left out 1 of 3 rows: no `size` (row 3)',))
+    Faults are an error unless `skip_bad` is set and leaving out at most half of the rows helps. `rows` are the names of
+    the rows of the table.
     """
     bad = {index for fault in faults for index in fault.indices}
     good = [index for index in range(len(rows)) if index not in bad]

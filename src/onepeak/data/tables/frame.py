@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from onepeak._core.files import expanded
-from onepeak._core.imports import Column, Frame, require
+from onepeak._core.imports import Frame, require
 from onepeak._core.wording import counted, listed
 from onepeak.data.images.folder import find_images, image_files
 from onepeak.data.manifest import FeatureRows, Items, Manifest, group_note
@@ -44,11 +44,11 @@ def from_frame(
     Args:
         frame: The table.
         label: The column of labels. An ordered categorical column defines its own order.
-        order: Names of the classes, lowest first; see `onepeak.data.order.Order`.
-        group: The column of groups (person, patient, slide); by default `group`, if there is one.
-        path: The column of image paths; by default `path`, if there is one.
-        category: Feature columns that hold names, even if these are written in digits.
-        drop: Columns to ignore, such as an id.
+        order: As in `onepeak.data.DataSource`, like the next four.
+        group: The column of groups.
+        path: The column of image paths.
+        category: Columns that hold names.
+        drop: Columns to ignore.
         root: For images: the folder that the paths are relative to, by default the current one.
         skip_bad: Whether to leave out, with a note, rows that cannot be used (no label, a label not in the order, no
             group, an infinite number, an image that does not exist), if they are at most half of the rows.
@@ -94,9 +94,15 @@ def from_frame(
         rows, notes, wrong = encode_like(part, columns=like.columns, categories=like.categories)
         own_faults = [cell_fault(part[name], cells) for name, cells in wrong.items()]
     else:
-        others = _with_names(others, category)
+        infer = pandas.api.types.infer_dtype
+        dates = [name for name in others.columns if infer(others[name]) in ("datetime64", "datetime", "date")]
+        others = others.copy()
+        for name in {*category, *dates}:  # dates become text, as in a CSV
+            others[name] = as_names(others[name])
         own_faults = feature_faults(others.drop(columns=list(category)))
-    ordered, label_faults = read_labels(_plain(part[label]), order=order, source=source, rows=list(part.index))
+    labelled = part[label]
+    plain = [None if gone else value for value, gone in zip(labelled.tolist(), labelled.isna(), strict=True)]
+    ordered, label_faults = read_labels(plain, order=order, source=source, rows=list(part.index))
     own_faults += label_faults
     if columns.group is not None:
         own_faults += group_faults(part[columns.group])
@@ -139,18 +145,3 @@ def from_frame(
         num_left_out=len(frame) - len(used),
         notes=(*left_out, *ordered.notes, *notes, *group_note(groups, columns.group)),
     )
-
-
-def _plain(column: Column) -> Sequence[object]:
-    """Returns the values as Python objects, None for missing values of any type."""
-    return [None if missing else value for value, missing in zip(column.tolist(), column.isna(), strict=True)]
-
-
-def _with_names(features: Frame, category: Sequence[str]) -> Frame:
-    """Returns the features with names in columns declared to hold them; dates become text, as in a CSV."""
-    infer = require("pandas", extra="data", purpose="A table").api.types.infer_dtype
-    named = features.copy()
-    for name in features.columns:
-        if name in category or infer(features[name]) in ("datetime64", "datetime", "date"):
-            named[name] = as_names(features[name])
-    return named

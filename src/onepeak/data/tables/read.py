@@ -4,7 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from onepeak._core.files import read_text
@@ -34,13 +34,19 @@ class Table:
     commas: Commas = "never"
     """When a comma in a number is decimal."""
 
+    def typed(self, as_text: Collection[str]) -> "Table":
+        """Returns a CSV that was read as text with numbers in its numeric columns, except in those of `as_text`."""
+        frame, wrong, with_commas = typed(self.frame, as_text=as_text, commas=self.commas)
+        return replace(self, frame=frame, faults=(*self.faults, *wrong), notes=(*self.notes, *with_commas))
+
 
 def read_table(
     path: Path, *, as_text: Collection[str] | None = (), empty: bool = False, decimal: str | None = None
 ) -> Table:
     """Reads a CSV (comma, semicolon or tab; UTF-8; with a header) or a parquet file.
 
-    Faults in single rows raise no error here; they are listed in `faults`.
+    Faults in single rows raise no error here; they are listed in `faults`. The rows of a CSV are named by their line,
+    the header being row 1.
 
     Args:
         path: The file; its suffix determines the format.
@@ -49,19 +55,6 @@ def read_table(
         empty: Whether a row of a CSV with nothing but separators counts as a row.
         decimal: "," if commas in the numbers of a CSV are decimal even where they might separate thousands. By default
             they are decimal only in files separated by semicolons or tabs, in unambiguous columns, which a note lists.
-
-    Returns:
-        The table. The rows of a CSV are named by their line, the header being row 1.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder) / "table.csv"
-        ...     _ = path.write_text("size,grade" + chr(10) + "1.5,low" + chr(10) + ",high")
-        ...     read_table(path).frame
-           size grade
-        2   1.5   low
-        3   NaN  high
     """
     suffix = path.suffix.lower()
     if decimal not in (None, ","):
@@ -75,7 +68,8 @@ def read_table(
     if suffix not in CSV_SUFFIXES:
         known = ", ".join((*CSV_SUFFIXES, *PARQUET_SUFFIXES))
         raise InputError(f"A table must be a file that ends in {known}, got {path.name}. Save it as CSV or parquet.")
-    return _read_csv(path, as_text, empty, decimal)
+    table = _read_csv(path, empty, decimal)
+    return table if as_text is None else table.typed(as_text)
 
 
 def csv_rows(path: Path, *, empty: bool = False) -> tuple[list[int], list[list[str]], str]:
@@ -100,7 +94,7 @@ def csv_rows(path: Path, *, empty: bool = False) -> tuple[list[int], list[list[s
     return numbers, rows, separator
 
 
-def _read_csv(path: Path, as_text: Collection[str] | None, empty: bool, decimal: str | None) -> Table:
+def _read_csv(path: Path, empty: bool, decimal: str | None) -> Table:
     pandas = require("pandas", extra="data", purpose="A table")
     numbers, lines, separator = csv_rows(path, empty=empty)
     commas: Commas = "always" if decimal is not None else "never" if separator == "," else "certain"
@@ -121,9 +115,6 @@ def _read_csv(path: Path, as_text: Collection[str] | None, empty: bool, decimal:
         raise InputError(f"{faults[0].sentence}. Correct the header of {path.name}, or the rows.")
     cells = [line if len(line) == len(header) else [""] * len(header) for line in lines]
     frame = pandas.DataFrame(cells, columns=header, index=numbers[1:], dtype=object)
-    if as_text is not None:
-        frame, wrong, with_commas = typed(frame, as_text=as_text, commas=commas)
-        faults, notes = [*faults, *wrong], [*notes, *with_commas]
     messages = {n: f"must have {len(header)} fields, like the header, got {own}" for n, own in misfits.items()}
     return Table(frame=frame, order=order, notes=tuple(notes), misfits=messages, faults=tuple(faults), commas=commas)
 
@@ -179,14 +170,8 @@ def class_index_table(
 ) -> tuple[list[str], list[list[str]], tuple[str, ...]] | None:
     """Reads a table whose first row counts its rows and features and names its classes, as scikit-learn writes it.
 
-    Returns:
-        The columns `x1`, `x2`, ... and `label`; the rows, with the names of the classes; and the classes, lowest first.
-        None if the counts in the first row do not match the table.
-
-    Example:
-        >>> class_index_table([["2", "1", "low", "high"], ["0.5", "1"], ["0.7", "0"]])
-        (['x1', 'label'], [['0.5', 'high'], ['0.7', 'low']], ('low', 'high'))
-        >>> class_index_table([["size", "label"], ["0.5", "1"]])
+    Returns the columns `x1`, `x2`, ... and `label`; the rows, with the names of the classes; and the classes, lowest
+    first. None if the counts in the first row do not match the table.
     """
     first, rest = lines[0], lines[1:]
     classes = tuple(name.strip() for name in first[2:])

@@ -39,12 +39,8 @@ def ordinal_classification_index(
     count more, unlike in `uniform_ordinal_classification_index`.
 
     Args:
-        predicted: Predicted labels.
-        labels: True labels.
-        num_classes: Number of classes c, including any that never occur.
         beta: Cost of the distance of a path from the diagonal, in addition to the samples that it leaves out.
         gamma: Power of the distances.
-        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> predicted, labels = torch.tensor([0, 1, 1, 2]), torch.tensor([0, 0, 1, 2])
@@ -79,14 +75,10 @@ def uniform_ordinal_classification_index(
     sample. Paths are those of `ordinal_classification_index`. Range 0 to 1, lower is better; nan without samples.
 
     Args:
-        predicted: Predicted labels.
-        labels: True labels.
-        num_classes: Number of classes, including any that never occur.
         beta: Cost of the distance of a path from the diagonal, in addition to the samples that it leaves out. By
             default the index is averaged over all betas from 0 to 1 (the area under the UOC), with the trapezoidal rule
             at a thousand points. That takes a few seconds for a thousand classes and grows with the square of their
             number.
-        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> predicted, labels = torch.tensor([0, 1, 1, 2]), torch.tensor([0, 0, 1, 2])

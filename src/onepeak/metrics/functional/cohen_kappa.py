@@ -34,12 +34,8 @@ def weighted_kappa(
     lower. Nan if chance also costs nothing, as when all labels are the same class, or without samples.
 
     Args:
-        predicted: Predicted labels.
-        labels: True labels.
-        num_classes: Number of classes, including any that never occur.
         weighting: The costs: "none" (1 for every error: plain kappa), "linear" (:math:`|i - j|`), "quadratic"
             (:math:`(i - j)^2`), a power of the distance, or a table of true (row) by predicted (column) labels.
-        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> predicted, labels = torch.tensor([0, 1, 2, 2]), torch.tensor([0, 1, 1, 2])

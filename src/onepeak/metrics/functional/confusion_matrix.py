@@ -12,12 +12,6 @@ def confusion_matrix(
 ) -> Tensor:
     """Counts how often each true label (row) received each predicted label (column).
 
-    Args:
-        predicted: Predicted labels.
-        labels: True labels.
-        num_classes: Number of classes, including any that never occur.
-        sample_weight: Weight of each sample; 1 by default.
-
     Returns:
         A square float64 matrix, in which counts are exact and can be summed over batches and processes.
 

@@ -66,7 +66,6 @@ def earth_mover_distance(log_probs: LogProbs, truth: Labels | LogProbs) -> PerSa
     all probability on the median beats the correct distribution. `ranked_probability_score` is proper.
 
     Args:
-        log_probs: Log-probabilities of the classes.
         truth: True labels, or the true log-probabilities if the distribution is known.
 
     Example:

@@ -50,7 +50,6 @@ def side_order_chance(num_classes: int, *, reference: Reference = "predicted", d
     much is counted on a fixed draw of random scores.
 
     Args:
-        num_classes: Number of classes.
         reference: The label that scores should fall away from.
         decision: How the predicted label follows from the posterior, a key of `onepeak.posterior.decide.DECISIONS`.
 

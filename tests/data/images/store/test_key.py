@@ -29,7 +29,7 @@ from onepeak.errors import InputError
 
 FILES = ImageFiles(root=Path("/data"), paths=("a.png", "b.png"))
 STATES = [FileState(10, 1), FileState(20, 2)]
-names = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1), min_size=1, max_size=3)
+names = st.lists(st.text("a/\n,1é", min_size=1), min_size=1, max_size=3)
 
 
 def key(items=FILES, states=STATES, resize=Resize(), bits=None):  # noqa: B008 (a frozen record)
@@ -85,7 +85,7 @@ def many(tmp_path):
     root = tmp_path / "pictures"
     root.mkdir()
     rng = np.random.default_rng(0)
-    for number in range(60):
+    for number in range(40):
         Image.fromarray(rng.integers(0, 256, (100, 150, 3), np.uint8)).save(root / f"{number:02}.png")
     return ImageFiles(root=root, paths=tuple(sorted(path.name for path in root.iterdir())))
 
@@ -98,7 +98,7 @@ def build(items, cache, workers=1):
     """
 
 
-@pytest.mark.parametrize(("workers", "kills"), [(1, 8), (2, 4)])
+@pytest.mark.parametrize(("workers", "kills"), [(1, 4), (2, 2)])
 def test_a_build_killed_at_any_moment_leaves_a_whole_store_or_none(many, processes, tmp_path, workers, kills):
     cache = tmp_path / "cache"
     began = time.perf_counter()
@@ -145,7 +145,7 @@ def test_processes_that_build_at_once_share_one_store(many, processes, tmp_path)
 
 
 def test_processes_that_build_different_stores_at_once_do_not_disturb_each_other(many, processes, tmp_path):
-    parts = [many.take(range(start, start + 30)) for start in (0, 10)]
+    parts = [many.take(range(start, start + 20)) for start in (0, 10)]
     answers = processes(*[build(part, tmp_path / "cache") for part in parts])
     assert [status for status, _ in answers] == [0] * 2, answers
     folders = list((tmp_path / "cache").glob("images-*"))

@@ -137,12 +137,9 @@ def opened_or_written(
 ) -> ImageStore:
     """Opens the store with a key; if there is none, one process writes it, and it appears in one step.
 
-    Args:
-        cache_dir: Folder for stores.
-        key: The key of the store.
-        write: Writes the pixels into a folder and returns their table of contents.
-        root: The folder of the image files, if they are on this machine. The store is outdated if a file that could
-            temporarily not be read is readable now.
+    `write` writes the pixels into a folder and returns their table of contents. `root` is the folder of the image
+    files, if they are on this machine: the store is outdated if a file that could temporarily not be read is readable
+    now.
     """
     try:
         cache_dir.mkdir(mode=0o700, parents=True, exist_ok=True)

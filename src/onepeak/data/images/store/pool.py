@@ -38,16 +38,10 @@ class Task(NamedTuple):
 def run_tasks(
     tasks: Iterable[Task], *, workers: int, log: Path
 ) -> Generator[tuple[Task, list[DecodedImage]], None, None]:
-    """Runs tasks and yields each with its answers, in order.
+    """Runs tasks and yields each with its answers, in order; with one worker, in this process.
 
-    Args:
-        tasks: The tasks; consumed lazily, so that few parts are on disk at any time.
-        workers: The number of processes; with 1, the work is done in this process.
-        log: File for the standard error of the decoders.
-
-    Raises:
-        OSError: A part could not be written.
-        StoreError: A worker died.
+    Tasks are consumed lazily, so that few parts are on disk at any time; `log` gets the standard error of the workers.
+    Raises `OSError` if a part could not be written, and `StoreError` if a worker died.
     """
     if workers == 1:
         for task in tasks:
@@ -76,7 +70,11 @@ def run_tasks(
                 # Each worker has two tasks or more: it need not wait until an earlier task of another one is done. The
                 # answers to so few tasks always fit into its pipe.
                 for task, worker in islice(assigned, 2 * workers + 1 - len(waiting)):
-                    _send(worker, task)
+                    assert worker.stdin is not None
+                    message = [str(task.part), task.sources, asdict(task.resize), task.bits]
+                    with contextlib.suppress(BrokenPipeError):  # a dead worker: reported when its answer is awaited
+                        worker.stdin.write(json.dumps(message) + "\n")
+                        worker.stdin.flush()
                     waiting.append((task, worker))
                 if not waiting:
                     break
@@ -88,14 +86,6 @@ def run_tasks(
             for worker in team:
                 with contextlib.suppress(BrokenPipeError), worker:  # closes both pipes, then waits
                     pass
-
-
-def _send(worker: subprocess.Popen[str], task: Task) -> None:
-    assert worker.stdin is not None
-    message = [str(task.part), task.sources, asdict(task.resize), task.bits]
-    with contextlib.suppress(BrokenPipeError):  # a dead worker: its missing answers are reported in their turn
-        worker.stdin.write(json.dumps(message) + "\n")
-        worker.stdin.flush()
 
 
 def _answers(worker: subprocess.Popen[str], task: Task) -> list[DecodedImage]:

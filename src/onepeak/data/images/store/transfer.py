@@ -21,12 +21,9 @@ def pieces_of(store: ImageStore, *, size: int = _PIECE) -> Iterator[bytes]:
 
 
 def store_of_pieces(index: StoreIndex, pieces: Iterable[bytes], *, cache_dir: Path) -> ImageStore:
-    """Rebuilds a store from the pieces of `pieces_of`; consumes them only if the store is not in the cache already.
+    """Rebuilds a store from the pieces of `pieces_of`, unless the cache has it; raises `StoreError` for damage.
 
     Several processes may call this at once: one writes, the others wait and open the same store.
-
-    Raises:
-        StoreError: An image was damaged in the transfer.
     """
 
     def write(folder: Path) -> StoreIndex:

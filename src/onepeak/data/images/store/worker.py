@@ -87,27 +87,19 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent shuts its workers down
     try:
         for line in sys.stdin:
-            _serve(json.loads(line))
+            part, sources, resize, bits = json.loads(line)
+            try:
+                with open(part, "wb") as file:  # noqa: PTH123
+                    for answer in write_part(file, [ImageFile(*each) for each in sources], Resize(**resize), bits=bits):
+                        _say(answer)
+            except BrokenPipeError:
+                raise
+            except OSError as error:  # mostly a full disk: the parent raises it again
+                _say([error.errno or errno.EIO, error.strerror or str(error)])
+            else:
+                _say(None)
     except BrokenPipeError:  # the parent is gone
         os._exit(1)
-
-
-def _serve(task: list[object]) -> None:
-    match task:
-        case [str(part), list(sources), dict(resize), (int() | None) as bits]:
-            pass
-        case _:
-            raise ValueError(f"not a task: {task}")
-    try:
-        with open(part, "wb") as file:  # noqa: PTH123
-            for answer in write_part(file, [ImageFile(*source) for source in sources], Resize(**resize), bits=bits):
-                _say(answer)
-    except BrokenPipeError:
-        raise
-    except OSError as error:  # mostly a full disk: the parent raises it again
-        _say([error.errno or errno.EIO, error.strerror or str(error)])
-    else:
-        _say(None)
 
 
 def _say(message: object) -> None:
