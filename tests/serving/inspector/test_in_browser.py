@@ -384,15 +384,15 @@ def test_an_answer_to_what_is_unlike_the_training_has_a_label_that_says_so(conte
     page = context(LAPTOP).new_page()
     page.goto(f"{address}/try")
     image = next((compared.parent / "data").rglob("*.png"))
+    changes = {"unimodal": True}
+
+    def answer(route):
+        found = route.fetch()
+        route.fulfill(response=found, json=found.json() | {"predictions": [found.json()["predictions"][0] | changes]})
+
+    page.route("**/v1/predict?*", answer)
     for unlike in (["contrast"], []):
-
-        def answer(route, unlike=unlike):
-            found = route.fetch()
-            one = found.json()["predictions"][0] | {"unlike": unlike, "unimodal": True}
-            route.fulfill(response=found, json=found.json() | {"predictions": [one]})
-
-        page.unroute_all()
-        page.route("**/v1/predict?*", answer)
+        changes["unlike"] = unlike
         page.locator("#file").set_input_files([])
         page.locator("#file").set_input_files(image)
         expect(page.locator("#chosen[data-drawn]")).to_be_visible()
