@@ -49,7 +49,8 @@ for path in given.images:
         print(f"{path}: {error}", file=sys.stderr)
         failed += 1
         continue
-    line = f"{path}: {said['name']}, probability {said['probs'][said['label']]:.3f}, SOI {said['soi']:.2f}"
+    probability = said["probs"][said["predicted_index"]]
+    line = f"{path}: {said['predicted_class']}, probability {probability:.3f}, SOI {said['soi']:.2f}"
     if said["interval_names"]:
         line += ", from {} to {}".format(*said["interval_names"])
     line += ", PARADOXICAL: do not act on this" if said["paradoxical"] else ""

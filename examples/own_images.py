@@ -44,4 +44,4 @@ print(f"test MAE {found['mae']:.2f}, {found['soi_predicted']:.0%} of adjacent pa
 
 model = onepeak.load(given.out)
 for row in model.predict(image_paths([given.photos])[:5]):
-    print(row.source, row.name, f"SOI {row.soi:.0%}", "paradoxical" if row.paradoxical else "")
+    print(row.source, row.predicted_class, f"SOI {row.soi:.0%}", "paradoxical" if row.paradoxical else "")

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -17,7 +18,8 @@ from PIL import Image
 from cli.one_command import invoked, seen_on_a_terminal
 from onepeak.cli import predict as command
 from onepeak.errors import InputError
-from onepeak.serving import load
+from onepeak.serving import Row, load
+from onepeak.serving.output import OutputColumns
 from trained_models import image_run, table_run
 
 
@@ -59,7 +61,7 @@ def test_a_list_elsewhere_is_answered_with_its_root_and_names_the_flag_without_i
     paths = [folder / "more" / "3.png", folder / "0.png"]
     assert (result.exit_code, result.stderr) == (0, "")
     assert [row["path"] for row in rows] == [str(path) for path in paths]
-    assert [int(row["label"]) for row in rows] == load(image_run().folder).predict(paths).labels.tolist()
+    assert [int(row["label"]) for row in rows] == load(image_run().folder).predict(paths).predicted_index.tolist()
     result = run(image_run().folder, given, "--csv", ON_CPU)
     assert result.exit_code == 1
     assert result.stderr.startswith("onepeak: 2 of 2 have no prediction")
@@ -98,8 +100,8 @@ def test_a_folder_gives_a_row_a_image_in_order(run, folder):
     assert result.exit_code == 0
     assert result.stderr == ""
     assert [row["path"] for row in rows] == [str(folder / name) for name in names]
-    assert [int(row["label"]) for row in rows] == said.labels.tolist()
-    assert [row["name"] for row in rows] == list(said.names)
+    assert [int(row["label"]) for row in rows] == said.predicted_index.tolist()
+    assert [row["name"] for row in rows] == list(said.predicted_class)
     assert [float(row["log_prob_g3"]) for row in rows] == said.log_probs[:, 2].tolist()
     assert [float(row["p_g3"]) for row in rows] == pytest.approx(said.log_probs[:, 2].exp().tolist(), rel=1e-6)
     assert [float(row["soi"]) for row in rows] == pytest.approx(said.soi.tolist(), abs=1e-6)
@@ -127,7 +129,7 @@ def test_csv_is_what_a_pipe_gets_by_default(run, folder):
 def test_classes_that_are_numbers_are_told_from_their_places(classes, told):
     notes = command.places_notes(classes)
     assert bool(notes) == told
-    assert all(f"(label 0 is {classes[0]})" in note for note in notes)
+    assert all(f"(0 is {classes[0]})" in note for note in notes)
 
 
 def test_json_has_an_object_a_line_and_a_bad_file_is_one_with_its_error(run, folder):
@@ -143,10 +145,8 @@ def test_json_has_an_object_a_line_and_a_bad_file_is_one_with_its_error(run, fol
     assert rows[1]["error"].startswith("cut off or damaged")
     assert rows[5] == {**dict.fromkeys(rows[0]), "path": str(folder / "gone.png"), "error": "there is no such file"}
     ends = {"lower", "upper", "lower_name", "upper_name"}
-    assert (
-        set(rows[0])
-        == {"path", "label", "name", "probs", "log_probs", "soi", "unimodal", "paradoxical", "unlike", "error"} | ends
-    )
+    answer = {"predicted_class", "predicted_index", "name", "label", "probs", "log_probs", "soi"}
+    assert set(rows[0]) == {"path", "unimodal", "paradoxical", "unlike", "error"} | answer | ends
     assert len(rows[0]["log_probs"]) == 8
 
 
@@ -154,7 +154,7 @@ def test_only_bad_files_end_with_exit_status_one(run, tmp_path):
     (tmp_path / "a.png").write_bytes(b"")
     result = run(image_run().folder, tmp_path / "a.png", ON_CPU)
     assert result.exit_code == 1
-    assert "a.png,,,,,,,,,,,the file is empty (0 bytes)" in result.stdout
+    assert "a.png,,,,,,,,,,,,,the file is empty (0 bytes)" in result.stdout
     assert "--root" not in result.stderr
 
 
@@ -226,7 +226,7 @@ def test_a_reader_that_has_enough_ends_it_quietly(folder):
     arguments = [sys.executable, "-c", code, str(image_run().folder), *many, "--csv", "--batch-size=1", ON_CPU]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
-        assert process.stdout.readline().startswith(b"path,name,label")
+        assert process.stdout.readline().startswith(b"path,predicted_class,predicted_index,name,label")
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 0
@@ -267,7 +267,7 @@ def test_intervals_decisions_and_projection_are_flags(run, folder):
     flags = ("--alpha", 0.5, "--decide", "mean", "--project")
     rows = [json.loads(line) for line in run(model, *paths, "--json", ON_CPU, *flags).stdout.splitlines()]
     said = load(model).predict(paths, alpha=0.5, decide="mean", project=True)
-    assert [row["label"] for row in rows] == said.labels.tolist()
+    assert [row["label"] for row in rows] == said.predicted_index.tolist()
     assert [[row["lower"], row["upper"]] for row in rows] == said.intervals.tolist()
     assert [(row["lower_name"], row["upper_name"]) for row in rows] == list(said.interval_names)
     assert [row["unimodal"] for row in rows] == [True] * 3
@@ -354,3 +354,54 @@ def test_strict_fails_with_one_bad_file_and_without_any_doubt_not(run, folder):
     assert result.exit_code == 1
     assert len(result.stdout.splitlines()) == 7
     assert result.stderr.endswith("a prediction is missing or an input is unlike the training.\n")
+
+
+ROW = Row(
+    source="a.png",
+    predicted_index=1,
+    predicted_class="high",
+    log_probs=(-1.0, -0.5),
+    soi=1.0,
+    unimodal=True,
+    paradoxical=False,
+)
+BAD = Row(source="bad.png", error="there is no such file")
+
+
+@pytest.fixture
+def printed_table(monkeypatch, capsys):
+    """The cells of the table, its header first, and what is printed below it."""
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def call(rows, actions=()):
+        command.print_answers(rows, OutputColumns(source_name="path", classes=("low", "high"), actions=actions))
+        lines = capsys.readouterr().out.splitlines()
+        table = [line.replace("┃", "│") for line in lines if line[0] in "┃│"]
+        below = [line for line in lines if line.startswith("...")]
+        return [[cell.strip() for cell in line.split("│")[1:-1]] for line in table], below
+
+    return call
+
+
+def test_a_table_stops_somewhere_and_says_how_many_more_there_are(printed_table):
+    (_, *rows), below = printed_table([replace(ROW, source=f"{number}.png") for number in range(1300)])
+    assert [row[0] for row in rows] == [f"{number}.png" for number in range(200)]
+    assert below == ["... and 1,100 more rows (--csv, --json and --out give all)."]
+    assert printed_table([ROW] * 200)[1] == []
+
+
+def test_a_row_without_an_answer_says_why(printed_table):
+    (_, first, second), _ = printed_table([ROW, BAD])
+    assert first == ["a.png", "high", "0.607", "", "1.000", "yes"]
+    assert second[:2] == ["bad.png", "error: there is no such file"]
+
+
+def test_what_is_unlike_the_training_is_a_column_only_where_there_is_something(printed_table):
+    usual, odd = replace(ROW, unlike=()), replace(ROW, unlike=("contrast", "grain"))
+    (header, *rows), _ = printed_table([usual, odd, BAD])
+    assert (header[-1], [row[-1] for row in rows]) == ("unlike", ["", "contrast; grain", ""])
+    (header, *rows), _ = printed_table([usual, odd], ("wait", "operate"))
+    assert header[-2:] == ["action", "unlike"]
+    assert [row[-2:] for row in rows] == [["operate", ""], ["operate", "contrast; grain"]]
+    (header, *_), _ = printed_table([usual, ROW, BAD])
+    assert header == ["path", "class", "p", "interval", "side order", "one peak"]

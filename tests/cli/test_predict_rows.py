@@ -61,7 +61,12 @@ def test_bad_and_empty_rows_of_a_table_say_so_and_the_others_are_answered(run, t
     said = load(table_run().folder).predict({"size": [0.5, 2.0], "tone": ["1", "2"]})
     assert printed.exit_code == 0
     assert [row["line"] for row in rows] == ["2", "3", "4", "5"]
-    assert [row["label"] for row in rows] == [str(said.labels[0].item()), "", "", str(said.labels[1].item())]
+    assert [row["label"] for row in rows] == [
+        str(said.predicted_index[0].item()),
+        "",
+        "",
+        str(said.predicted_index[1].item()),
+    ]
     wrong, empty = "`size` must be a number, got 'big'", "it has no value in any column of the model"
     assert [row["error"].partition(" (")[0] for row in rows] == ["", wrong, empty, ""]
     assert printed.stderr.startswith(
@@ -103,7 +108,7 @@ def test_columns_of_a_table_are_kept_beside_answers_and_errors(run, tmp_path, fl
     (tmp_path / "rows.csv").write_text(BAD_ROWS)
     result = run(table_run().folder, tmp_path / "rows.csv", "--csv", *flags, ON_CPU)
     header, *rows = csv.reader(io.StringIO(result.stdout))
-    assert header[:5] == ["line", "id", "note", "name", "label"]
+    assert header[:5] == ["line", "id", "note", "predicted_class", "predicted_index"]
     assert [row[:3] for row in rows] == [["2", "a1", "x"], ["3", "a2", "y"], ["4", "03", ""], ["5", "a4", "7"]]
     plain = run(table_run().folder, tmp_path / "rows.csv", "--csv", ON_CPU).stdout
     assert [[row[0], *row[3:]] for row in (header, *rows)] == list(csv.reader(io.StringIO(plain)))
@@ -122,7 +127,7 @@ def test_the_rows_of_a_table_have_flags_too(run, tmp_path):
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     said = load(table_run().folder).predict(tmp_path / "rows.csv", decide="median", alpha=0.4)
     assert [(row["label"], row["lower"], row["upper"]) for row in rows] == [
-        (label, *ends) for label, ends in zip(said.labels.tolist(), said.intervals.tolist(), strict=True)
+        (label, *ends) for label, ends in zip(said.predicted_index.tolist(), said.intervals.tolist(), strict=True)
     ]
 
 

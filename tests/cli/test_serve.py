@@ -84,7 +84,7 @@ def test_how_posteriors_are_read_is_told_by_the_flags_of_predict(run, served, tm
     rows = [{"size": size, "tone": "2"} for size in (-3, -1, 0, 1, 3)]
     said = [item["label"] for item in client.post("/v1/predict", json={"rows": rows}).json()["predictions"]]
     wanted = load(table_run().folder).predict(rows, **posterior_options)
-    assert said == wanted.labels.tolist()
+    assert said == wanted.predicted_index.tolist()
 
 
 @pytest.mark.bad_input

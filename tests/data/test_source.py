@@ -264,3 +264,31 @@ def test_a_list_may_leave_out_the_file_extension_but_is_no_table(plant, write):
         DataSource(path, label="diagnosis", root=root).open()
     with pytest.raises(InputError, match=expected):
         DataSource(path.rename(root / path.name), label="diagnosis").open()
+
+
+def test_labels_may_be_in_one_of_several_columns(write):
+    text = "x,left,right,tone\n1,3,,a\n2,,4,b\n3,NA,3,a\n"
+    data = DataSource(write("a.csv", text), label="left,right").open()
+    assert (data.labels.tolist(), data.classes, data.items.columns) == ([0, 1, 0], ("3", "4"), ("x", "tone"))
+    assert (data.label_column, data.notes[0]) == ("left,right", "labels from left (1 row), right (2 rows)")
+    again = DataSource(write("b.csv", text), label="left,right", skip_bad=True).open(like=data.items)
+    assert again.labels.tolist() == [0, 1, 0]
+    both = write("both.csv", text + "4,3,4,a\n5,,,b\n")
+    with pytest.raises(InputError, match=r"(?s)one of the columns left, right, 1 row with more than one: row 5.*row 6"):
+        DataSource(both, label="left,right").open()
+    assert len(DataSource(both, label="left,right", skip_bad=True).open()) == 3
+    with pytest.raises(InputError, match=r"Unknown column 'rigt'\. Did you mean 'right'\?"):
+        DataSource(both, label="left,rigt").open()
+
+
+def test_other_encodings_and_cells_that_stand_for_nothing_are_read_when_they_are_named(tmp_path):
+    file = tmp_path / "befund.csv"
+    file.write_bytes("größe,befund\n1.5,mäßig\n-,mäßig\nk.A.,schwer\n2.5,schwer\n".encode("cp1252"))
+    with pytest.raises(InputError, match=r"line 1 has the invalid byte 0xf6\. Save it again as UTF-8, or .*--encoding"):
+        DataSource(file, label="befund").open()
+    how = {"label": "befund", "order": "mäßig,schwer", "encoding": "cp1252"}
+    data = DataSource(file, missing=["-", "k.A."], **how).open()
+    np.testing.assert_array_equal(data.items.values[:, 0], [1.5, np.nan, np.nan, 2.5])
+    assert data.classes == ("mäßig", "schwer")
+    with pytest.raises(InputError, match="`encoding` must be a known one, such as cp1252, got 'cp99999'"):
+        DataSource(file, **how | {"encoding": "cp99999"}).open()

@@ -2,20 +2,21 @@ import numpy as np
 import pytest
 import torch
 
-from onepeak.experiment.results import read_predictions
+from onepeak.experiment.results import part_predictions
 from onepeak.posterior import reliability
-from onepeak.report.prediction_summary import FIGURES, MOST_SUSPECTS, CalibrationSummary, PredictionSummary, TestPart
+from onepeak.posterior.predictions import Predictions
+from onepeak.report.prediction_summary import FIGURES, MOST_SUSPECTS, CalibrationSummary, PredictionSummary
 from trained_models import image_run, table_run
 
 
 def part_of(probs, labels, predicted=None, items=None):
     log_probs = np.log(np.asarray(probs, dtype=np.float32))
     labels = np.asarray(labels)
-    return TestPart(
-        item=np.arange(len(labels)) if items is None else np.asarray(items),
-        label=labels,
-        predicted=log_probs.argmax(axis=1) if predicted is None else np.asarray(predicted),
-        log_probs=log_probs,
+    return Predictions(
+        items=np.arange(len(labels)) if items is None else np.asarray(items),
+        truth=torch.tensor(labels),
+        predicted_index=torch.tensor(log_probs.argmax(axis=1) if predicted is None else predicted),
+        log_probs=torch.tensor(log_probs),
     )
 
 
@@ -72,16 +73,13 @@ def test_a_tally_of_nothing_has_no_share():
     assert tally_of().paradoxical == 0
 
 
-def part_of_sureness(log_probs, labels):
-    return TestPart(item=np.arange(len(labels)), label=labels, predicted=log_probs.argmax(axis=1), log_probs=log_probs)
-
-
 def sharpened(seed, *, sharpness, rows=4000):
     """Posteriors that are so many times too sharp, and labels drawn from the true ones."""
     generator = torch.Generator().manual_seed(seed)
     truth = (2 * torch.randn(rows, 5, generator=generator)).log_softmax(-1)
     labels = truth.exp().multinomial(1, generator=generator).squeeze(-1)
-    return part_of_sureness((sharpness * truth).log_softmax(-1).numpy(), labels.numpy())
+    log_probs = (sharpness * truth).log_softmax(-1)
+    return Predictions(truth=labels, predicted_index=log_probs.argmax(dim=1), log_probs=log_probs)
 
 
 def test_the_right_temperature_brings_the_line_onto_the_diagonal():
@@ -100,7 +98,7 @@ def test_runs_are_pooled_in_the_bins_and_averaged_in_the_figures():
     calibration = CalibrationSummary()
     calibration.add(small, temperature=1.0)
     calibration.add(large, temperature=2.0)
-    alone = [reliability(torch.tensor(part.log_probs), torch.tensor(part.label)) for part in (small, large)]
+    alone = [reliability(part.log_probs, part.truth) for part in (small, large)]
     assert sum(each.count for each in calibration.trained.reliability.confidence) == 250
     assert calibration.trained.mean("ece") == pytest.approx(sum(each.confidence_error for each in alone) / 2)
     assert calibration.temperatures == [1.0, 2.0]
@@ -109,9 +107,8 @@ def test_runs_are_pooled_in_the_bins_and_averaged_in_the_figures():
 @pytest.mark.parametrize("trained", [image_run, table_run])
 def test_the_figures_are_those_that_training_wrote_down(trained):
     run = trained()
-    part = read_predictions(run.folder, columns=["item", "label", "predicted", "log_probs"], part="test")
     calibration = CalibrationSummary()
-    calibration.add(TestPart(**part), temperature=run.result["calibration"]["temperature"])
+    calibration.add(part_predictions(run.folder, "test"), temperature=run.result["calibration"]["temperature"])
     for name in FIGURES:
         assert calibration.trained.mean(name) == pytest.approx(run.result["metrics"]["test"][name], rel=1e-4)
         assert calibration.calibrated.mean(name) == pytest.approx(run.result["calibration"]["test"][name], rel=1e-4)

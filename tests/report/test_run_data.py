@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from onepeak.data.datasets.biopsies import bayes_error, biopsies
-from onepeak.experiment.results import read_predictions, read_results
+from onepeak.experiment.results import part_predictions, read_predictions, read_results
 from onepeak.posterior import reliability, temper
-from onepeak.report.prediction_summary import PredictionSummary, Suspect, TestPart
+from onepeak.report.prediction_summary import PredictionSummary, Suspect
 from onepeak.report.run_data import choose_cases, choose_suspects, gather
 from onepeak.report.source import Source
 from onepeak.report.summary import summary
@@ -183,8 +183,7 @@ def compared(tmp_path):
         prediction_summary = predictions.setdefault(
             run["label"], PredictionSummary(num_classes=5, examples_per_run=5, most_examples=5)
         )
-        columns = ("item", "label", "predicted", "log_probs")
-        part = TestPart(**read_predictions(run["folder"], columns=columns, part="test"))
+        part = part_predictions(run["folder"], "test")
         prediction_summary.add(part, split=run["split"], fold=run["fold"])
     return predictions, runs
 

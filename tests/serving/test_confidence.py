@@ -5,9 +5,10 @@ import pytest
 import torch
 
 from onepeak.metrics.catalog import NAMES
+from onepeak.posterior.predictions import Predictions
 from onepeak.serving import Prediction, confidence, evaluate
 from onepeak.serving.confidence import WITHOUT_INTERVAL, confidence_of
-from onepeak.training.evaluate import Predictions, measure
+from onepeak.training.evaluate import measure
 from trained_models import table_run
 
 
@@ -20,10 +21,10 @@ def answers(count, *, num_classes=3, seed=0):
     log_probs, intervals = scores.log_softmax(-1), torch.stack([labels.clamp(max=1), labels.clamp(min=1)], dim=1)
     intervals[::4] = 0
     said = scores.argmax(-1)
-    measured = Predictions(indices=np.arange(count), labels=labels, predicted=said, log_probs=log_probs)
+    measured = Predictions(items=np.arange(count), truth=labels, predicted_index=said, log_probs=log_probs)
     shown = Prediction(
         classes=tuple(map(str, range(num_classes))),
-        labels=said,
+        predicted_index=said,
         log_probs=log_probs,
         intervals=intervals,
         sources=tuple(range(count)),
@@ -56,10 +57,10 @@ def test_metrics_whose_resamples_mislead_have_none():
 
 def test_shares_and_means_have_the_spread_of_their_standard_errors():
     measured, shown = answers(400)
-    costs = (measured.labels - measured.predicted).abs().double() ** 2
+    costs = (measured.truth - measured.predicted_index).abs().double() ** 2
     sure = confidence_of(measured, shown, costs=costs, groups=None)
-    covered = ((shown.intervals[:, 0] <= measured.labels) & (measured.labels <= shown.intervals[:, 1])).double()
-    nll = -measured.log_probs.gather(1, measured.labels.unsqueeze(1)).squeeze(1).double()
+    covered = ((shown.intervals[:, 0] <= measured.truth) & (measured.truth <= shown.intervals[:, 1])).double()
+    nll = -measured.log_probs.gather(1, measured.truth.unsqueeze(1)).squeeze(1).double()
     found = {"cost": sure.cost, "paradoxical": sure.paradoxical, **sure.calibrated}
     for name, values in {
         "cost": costs,
@@ -79,11 +80,14 @@ def test_groups_are_resampled_whole():
     alone = confidence_of(measured, shown, costs=None, groups=None)
     ten = np.repeat(np.arange(40), 10)
     copies = replace(
-        measured, labels=measured.labels[ten], predicted=measured.predicted[ten], log_probs=measured.log_probs[ten]
+        measured,
+        truth=measured.truth[ten],
+        predicted_index=measured.predicted_index[ten],
+        log_probs=measured.log_probs[ten],
     )
     said = replace(
         shown,
-        labels=shown.labels[ten],
+        predicted_index=shown.predicted_index[ten],
         log_probs=shown.log_probs[ten],
         intervals=shown.intervals[ten],
         sources=tuple(range(400)),
@@ -124,11 +128,11 @@ def test_items_of_a_model_that_was_trained_with_groups_are_said_to_give_short_in
 def test_many_items_or_classes_are_resampled_less_often(monkeypatch):
     """40,000 numbers: 80 items and 9 pairs of classes are 89 a resample, and 240 more for all of them together."""
     monkeypatch.setattr(confidence, "_MOST_NUMBERS", 40_000)
-    assert confidence_of(*answers(20), costs=None, groups=None).num_resamples == 1000
-    assert confidence_of(*answers(80), costs=None, groups=None).num_resamples == 40_000 // 89
-    assert confidence_of(*answers(80, num_classes=10), costs=None, groups=None).num_resamples == 40_000 // 180
+    assert confidence._resamples(20, 3)[0] == 1000
+    assert confidence._resamples(80, 3)[0] == 40_000 // 89
+    assert confidence._resamples(80, 10)[0] == 40_000 // 180
     monkeypatch.setattr(confidence, "_NUMBERS_AT_ONCE", 160)
-    assert confidence_of(*answers(80), costs=None, groups=None).num_resamples == 40_000 // (89 + 240 // 2)
+    assert confidence._resamples(80, 3) == (40_000 // (89 + 240 // 2), 2)
 
 
 @pytest.mark.parametrize(("count", "num_classes"), [(300_000, 5), (100_000, 70), (5_000, 480)])
@@ -140,7 +144,7 @@ def test_the_most_items_and_classes_are_those_that_the_note_tells(count, num_cla
 def test_where_too_few_resamples_could_be_drawn_there_are_no_intervals(monkeypatch):
     monkeypatch.setattr(confidence, "_MOST_NUMBERS", 40_000)
     measured, shown = answers(4000)
-    sure = confidence_of(measured, shown, costs=measured.labels, groups=None)
+    sure = confidence_of(measured, shown, costs=measured.truth, groups=None)
     assert sure.note == (
         "no 95 % confidence intervals: 4,000 items of 3 classes take too long to resample "
         "(the most are about 300,000 items of 5 classes, 100,000 of 70 or 5,000 of 480)"
@@ -159,9 +163,13 @@ def planted(random, *, count, num_groups):
     scores = -((np.arange(5) - seen[:, None]) ** 2) / 1.2 + random.normal(scale=0.15, size=(count, 5))
     log_probs = torch.from_numpy(scores).log_softmax(-1)
     said, truth = log_probs.argmax(-1), torch.from_numpy(labels)
-    measured = Predictions(indices=np.arange(count), labels=truth, predicted=said, log_probs=log_probs)
+    measured = Predictions(items=np.arange(count), truth=truth, predicted_index=said, log_probs=log_probs)
     shown = Prediction(
-        classes=tuple("abcde"), labels=said, log_probs=log_probs, sources=tuple(range(count)), source_name="item"
+        classes=tuple("abcde"),
+        predicted_index=said,
+        log_probs=log_probs,
+        sources=tuple(range(count)),
+        source_name="item",
     )
     return measured, shown, [str(group) for group in groups]
 

@@ -14,8 +14,7 @@ from onepeak.errors import InputError
 from onepeak.experiment.results import read_predictions
 from onepeak.metrics.catalog import DEFAULT_NAMES, NAMES
 from onepeak.serving import evaluate, load
-from onepeak.serving.evaluation import held_out
-from onepeak.serving.evaluation_data import open_for
+from onepeak.serving.evaluation_data import held_out, open_for
 from onepeak.training.model_files import save_held_out_items
 from trained_models import TABLE_CLASSES, image_run, table_run
 
@@ -221,8 +220,8 @@ def test_another_decision_changes_the_labels_and_projection_the_posteriors(model
     part = run.manifest.take(run.split.test)
     plain, other = evaluate(model, part), evaluate(model, part, decide="mean", project=True, alpha=0.4)
     expected = model.predict(part.items.pixels, decide="mean", project=True)
-    assert (other.prediction.labels == expected.labels).all()
-    error = (expected.labels - torch.from_numpy(part.labels)).abs().double().mean().item()
+    assert (other.prediction.predicted_index == expected.predicted_index).all()
+    error = (expected.predicted_index - torch.from_numpy(part.labels)).abs().double().mean().item()
     assert other.metrics["mae"] == pytest.approx(error)
     assert other.metrics["unimodal"] == 1
     assert other.paradoxical == 0
@@ -242,7 +241,9 @@ def test_projected_at_the_methods_own_labels_every_pair_is_in_order(model):
 def test_with_costs_the_mean_cost_is_measured(table_model):
     part, costs = table_run().manifest.take(table_run().split.test), np.array([[0, 1, 1], [5, 0, 1], [10, 5, 0]])
     found = evaluate(table_model, part, decide="cost", cost=costs)
-    expected = np.mean([costs[true, said] for true, said in zip(part.labels, found.prediction.labels, strict=True)])
+    expected = np.mean(
+        [costs[true, said] for true, said in zip(part.labels, found.prediction.predicted_index, strict=True)]
+    )
     assert found.cost == pytest.approx(expected)
     assert evaluate(table_model, part).cost is None
 

@@ -15,7 +15,7 @@ from onepeak.data.images.store.build import build_store
 from onepeak.errors import InputError
 from onepeak.serving import image_paths
 from onepeak.serving.images import Unnamed, images_and_columns, pixels_of, separate
-from onepeak.serving.passthrough_columns import PassthroughColumns
+from onepeak.serving.output import PassthroughColumns
 
 SAME = Resize()
 

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas
@@ -21,7 +22,7 @@ from onepeak.metrics.functional import side_order_index
 from onepeak.networks import NetworkSettings, build_network
 from onepeak.posterior import covers, is_unimodal, mean, project, sizes, temper
 from onepeak.serving import load, stream
-from onepeak.serving.model import Model
+from onepeak.serving.model import Model, model_folder
 from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.serving.table_rows import rows_of
 from onepeak.training.devices import make_fabric
@@ -51,7 +52,7 @@ def test_images_get_to_the_bit_what_training_said_of_them(model, pixels):
     run = image_run()
     stored = pandas.read_parquet(run.folder / "predictions.parquet").query("part == 'test'")
     said = model.predict(pixels[run.split.test], batch_size=run.recipe.evaluation_batch_size, raw=True)
-    assert said.labels.tolist() == stored["predicted"].tolist()
+    assert said.predicted_index.tolist() == stored["predicted"].tolist()
     assert (said.log_probs.numpy() == np.stack(stored["log_probs"])).all()
 
 
@@ -78,7 +79,7 @@ def test_every_image_gets_what_the_evaluation_of_training_says(model, pixels):
     expected = said_in_training(run, model, np.arange(60))
     said = model.predict(pixels, batch_size=run.recipe.evaluation_batch_size, raw=True)
     assert torch.equal(said.log_probs, expected.log_probs)
-    assert torch.equal(said.labels, expected.predicted)
+    assert torch.equal(said.predicted_index, expected.predicted_index)
 
 
 def test_rows_get_what_the_evaluation_of_training_says(table_model):
@@ -86,15 +87,15 @@ def test_rows_get_what_the_evaluation_of_training_says(table_model):
     said = table_model.predict(run.folder.parent / "grades.csv", raw=True)
     expected = said_in_training(run, table_model, np.arange(90))
     assert torch.equal(said.log_probs, expected.log_probs)
-    assert torch.equal(said.labels, expected.predicted)
+    assert torch.equal(said.predicted_index, expected.predicted_index)
     assert said.sources[:2] == (2, 3)  # the lines of the file
 
 
 def test_soi_and_peaks_are_those_of_the_posterior_at_the_decided_label(model, pixels):
     said = model.predict(pixels)
-    assert torch.equal(said.soi, side_order_index(said.log_probs, said.labels))
+    assert torch.equal(said.soi, side_order_index(said.log_probs, said.predicted_index))
     assert torch.equal(said.unimodal, is_unimodal(said.log_probs))
-    assert said.names == tuple(model.classes[label] for label in said.labels)
+    assert said.predicted_class == tuple(model.classes[label] for label in said.predicted_index)
 
 
 def test_files_arrays_tensors_and_opened_images_give_the_same(model, pixels, tmp_path):
@@ -179,6 +180,7 @@ def test_a_name_the_model_has_not_seen_is_missing_and_noted(table_model):
     assert torch.equal(said.log_probs[0], said.log_probs[1])
     assert said.notes == (
         "1 name of the column 'tone' not seen in training, taken as missing: pale",
+        "missing values in 2 of 2 rows, filled in as in training",
         "unlike the training data, do not rely on such predictions: 1 of 2 rows, by tone (1): row 0",
     )
     assert said.unlike == (("tone",), ())
@@ -292,7 +294,7 @@ def test_a_row_without_a_posterior_is_named_and_changes_no_other_answer(table_mo
     labels, log_probs = table_model.row_answers(rows_of(rows, table_model.description.table).rows)
     said = table_model.predict(rows.iloc[[0, 2]], raw=True)
     assert log_probs.isnan().any(dim=-1).tolist() == [False, True, False]
-    assert torch.equal(labels[[0, 2]], said.labels)
+    assert torch.equal(labels[[0, 2]], said.predicted_index)
     torch.testing.assert_close(log_probs[[0, 2]], said.log_probs, rtol=0, atol=1e-6)
 
 
@@ -308,9 +310,9 @@ def test_posteriors_are_calibrated_unless_they_are_wanted_raw(model, pixels):
     calibration = model.description.calibration
     assert calibration.temperature != 1
     assert torch.equal(shown.log_probs, temper(raw.log_probs, calibration.temperature))
-    assert torch.equal(shown.labels, raw.labels)
+    assert torch.equal(shown.predicted_index, raw.predicted_index)
     assert torch.equal(shown.soi, raw.soi)
-    assert torch.equal(shown.intervals, calibration.intervals(raw.log_probs, raw.labels, 0.1))
+    assert torch.equal(shown.intervals, calibration.intervals(raw.log_probs, raw.predicted_index, 0.1))
     assert shown.alpha == raw.alpha == 0.1
 
 
@@ -322,11 +324,11 @@ def test_every_way_to_read_a_posterior_can_be_asked_for(model, table_model, pixe
         raw = each.predict(inputs, raw=True)
         expected = each.description.calibration.temper(project(raw.log_probs))
         assert torch.equal(said.log_probs, expected)
-        assert torch.equal(said.labels, mean(expected))
+        assert torch.equal(said.predicted_index, mean(expected))
         assert said.unimodal.all()
         assert said.alpha == 0.5
         assert (sizes(plain.intervals) >= 1).all()
-        assert covers(said.intervals, said.labels).all()
+        assert covers(said.intervals, said.predicted_index).all()
 
 
 def test_images_one_by_one_are_read_as_many_at_once(model, pixels):
@@ -339,7 +341,7 @@ def test_a_table_of_costs_decides(table_model, tmp_path):
     rows = {"size": [0.1, 0.9, None, 2.2], "tone": ["1", "2", "dark", None]}
     (tmp_path / "costs.csv").write_text(",high,low,middle\nhigh,0,9,9\nmiddle,0,9,9\nlow,0,9,9\n")
     said = table_model.predict(rows, decide="cost", cost=tmp_path / "costs.csv")
-    assert said.names == ("high",) * 4  # which costs nothing, whatever is true
+    assert said.predicted_class == ("high",) * 4  # which costs nothing, whatever is true
     assert torch.equal(said.log_probs, table_model.predict(rows).log_probs)
 
 
@@ -416,3 +418,36 @@ def test_images_unlike_the_training_are_told_and_by_older_models_not(model, pixe
     assert older.notes == ()
     assert older.unlike == (None, None, None)
     assert torch.equal(older.log_probs, said.log_probs)
+
+
+def comparison(root, *runs):
+    for run in runs:
+        (root / "runs" / run).mkdir(parents=True)
+        (root / "runs" / run / "onepeak.json").write_text("{}")
+    return root
+
+
+def test_a_models_folder_is_itself(tmp_path):
+    (tmp_path / "onepeak.json").write_text("{}")
+    assert model_folder(tmp_path) == tmp_path
+
+
+def test_a_comparison_with_one_run_means_its_model(tmp_path):
+    assert model_folder(comparison(tmp_path, "elb/split0-fold0")) == tmp_path / "runs/elb/split0-fold0"
+
+
+@pytest.mark.bad_input
+def test_a_comparison_with_several_asks_for_one(tmp_path):
+    with pytest.raises(InputError, match=r"got a comparison with 2: name one of them, .*runs/ce/split0-fold0, "):
+        model_folder(comparison(tmp_path, "elb/split0-fold0", "ce/split0-fold0"))
+
+
+def test_what_holds_no_model_is_left_to_the_loader(tmp_path):
+    assert model_folder(tmp_path / "nothing") == tmp_path / "nothing"
+    assert model_folder(Path("~/nothing")) == Path.home() / "nothing"
+
+
+@pytest.mark.bad_input
+def test_whoever_loads_a_comparison_is_told_its_models(tmp_path):
+    with pytest.raises(InputError, match=r"must hold one model, got a comparison with 2: name one of them"):
+        load(comparison(tmp_path, "elb/split0-fold0", "ce/split0-fold0"))

@@ -1,20 +1,29 @@
 import csv
+import datetime
 import io
 import json
 import math
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from onepeak.errors import InputError
 from onepeak.serving import Row
-from onepeak.serving.output import OutputColumns, write_csv, write_json_lines
-from onepeak.serving.passthrough_columns import PassthroughColumns
+from onepeak.serving.output import (
+    OutputColumns,
+    PassthroughColumns,
+    beside,
+    passthrough_columns,
+    write_csv,
+    write_json_lines,
+)
 
 ROWS = [
     Row(
         source='say "a", b.png',
-        label=1,
-        name="hohe Stufe, 2",
+        predicted_index=1,
+        predicted_class="hohe Stufe, 2",
         lower=0,
         upper=1,
         lower_name="low",
@@ -35,6 +44,8 @@ def test_csv_comes_back_as_it_was_written():
     first, second = csv.DictReader(io.StringIO(file.getvalue()))
     assert first == {
         "path": 'say "a", b.png',
+        "predicted_class": "hohe Stufe, 2",
+        "predicted_index": "1",
         "label": "1",
         "name": "hohe Stufe, 2",
         "lower": "0",
@@ -62,7 +73,17 @@ def test_json_is_an_object_a_line_without_infinities():
     assert first["probs"] == [0.0, 1.0]
     ends = ["lower_name", "upper_name", "lower", "upper"]
     flags = ["soi", "unimodal", "paradoxical", "unlike", "error"]
-    assert list(first) == ["path", "name", "label", *ends, "probs", "log_probs", *flags]
+    assert list(first) == [
+        "path",
+        "predicted_class",
+        "predicted_index",
+        "name",
+        "label",
+        *ends,
+        "probs",
+        "log_probs",
+        *flags,
+    ]
     assert (first["lower"], first["upper_name"], first["paradoxical"]) == (0, "hohe Stufe, 2", False)
     assert first["unlike"] == ["contrast", "grain"]
     assert second == {**dict.fromkeys(first), "path": "c.png", "error": "cut off\nor damaged"}
@@ -97,7 +118,7 @@ def test_kept_columns_stand_behind_what_a_sample_is_called_by():
     file = io.StringIO()
     write_csv(ROWS, file, OutputColumns(source_name="path", classes=("low", "high"), passthrough=KEPT))
     header, first, second = csv.reader(io.StringIO(file.getvalue()))
-    assert header[:5] == ["path", "id", "true, label", "name", "label"]
+    assert header[:5] == ["path", "id", "true, label", "predicted_class", "predicted_index"]
     assert first[:5] == ['say "a", b.png', "007", "", "hohe Stufe, 2", "1"]
     assert second[:5] == ["c.png", "8", 'say "x"', "", ""]
     file = io.StringIO()
@@ -121,12 +142,12 @@ def test_what_to_do_stands_before_the_flags_where_it_is_known():
     file = io.StringIO()
     write_csv(ROWS, file, OutputColumns(source_name="path", classes=("low", "high"), actions=actions))
     first, second = csv.DictReader(io.StringIO(file.getvalue()))
-    assert list(first)[5:9] == ["lower", "upper", "action", "soi"]
+    assert list(first)[7:11] == ["lower", "upper", "action", "soi"]
     assert (first["action"], second["action"]) == ("operate", "")
     file = io.StringIO()
     write_json_lines(ROWS, file, OutputColumns(source_name="path", actions=actions, classes=("low", "high")))
     first, second = map(json.loads, file.getvalue().splitlines())
-    assert list(first)[6:9] == ["upper", "action", "probs"]
+    assert list(first)[8:11] == ["upper", "action", "probs"]
     assert (first["action"], second["action"]) == ("operate", None)
 
 
@@ -143,3 +164,46 @@ def test_other_names_can_be_kept():
         passthrough=PassthroughColumns(names=("path", "p_middle"), rows=()), source_name="line", classes=("low", "high")
     )
     OutputColumns(passthrough=None, source_name="line", classes=("low", "high"))
+
+
+TABLE = pd.DataFrame({"id": ["007", "", "8"], "age, years": ["61", "58", None], "ward": ["A", "B", "C"]})
+
+
+@pytest.mark.parametrize("keep", [["ward,id"], ["ward", "id"], ["ward, id", "ward"]])
+def test_columns_come_in_the_order_of_their_names_and_once(keep):
+    assert passthrough_columns(TABLE, keep) == PassthroughColumns(
+        names=("ward", "id"), rows=(("A", "007"), ("B", None), ("C", "8"))
+    )
+
+
+def test_a_name_with_a_comma_is_a_column_where_there_is_one():
+    assert passthrough_columns(TABLE, ["age, years"]).rows == (("61",), ("58",), (None,))
+
+
+def test_cells_of_typed_columns_become_what_csv_and_json_can_hold():
+    frame = pd.DataFrame(
+        {
+            "n": [1, 2],
+            "x": [0.5, np.inf],
+            "gap": pd.array([7, None], dtype="Int64"),
+            "ok": [True, False],
+            "day": [datetime.date(2020, 1, 2), None],
+            "list": [np.array([1, 2]), np.array([])],
+        }
+    )
+    passthrough = passthrough_columns(frame, list(frame.columns))
+    assert passthrough.rows == ((1, 0.5, 7, True, "2020-01-02", "[1 2]"), (2, "inf", None, False, None, "[]"))
+    assert [type(cell) for cell in passthrough.rows[0]] == [int, float, int, bool, str, str]
+
+
+def test_rows_without_kept_columns_have_nothing_beside_them():
+    assert list(beside("ab", None)) == [("a", ()), ("b", ())]
+    assert list(beside("ab", PassthroughColumns(names=("n",), rows=((1,), (2,))))) == [("a", (1,)), ("b", (2,))]
+
+
+@pytest.mark.bad_input
+def test_an_unknown_column_is_answered_with_the_nearest():
+    with pytest.raises(
+        InputError, match=r"Unknown `--keep` column 'wrad'\. Did you mean 'ward'\? Known: id, age, years"
+    ):
+        passthrough_columns(TABLE, ["id,wrad"])

@@ -6,6 +6,7 @@ from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
 from onepeak.serving.table_rows import rows_of, rows_of_file, rows_of_frame
 from onepeak.training.table import TableEncoder
+from table_models import table_model
 
 TRAINED = FeatureRows(
     columns=("size", "tone"),
@@ -87,11 +88,10 @@ def test_decimal_commas_are_read_in_columns_of_numbers_and_what_is_kept_stays_as
 def test_rows_with_numbers_far_outside_those_of_the_training_are_told_by_column(tmp_path):
     encoder = TableEncoder.learn(FeatureRows(columns=("a", "b", "c"), values=np.eye(3)))
     (tmp_path / "rows.csv").write_text("a,b,c\n9,-9,1\n9,2,1\n0,1,1\n")
-    start = "unlike the training data, do not rely on such predictions: 2 of 3 rows, by a (2), b (1): "
     found = rows_of_file(tmp_path / "rows.csv", encoder)
-    assert (found.unlike, found.unlike_notes) == ((("a", "b"), ("a",), ()), (f"{start}line 2, line 3",))
+    assert found.unlike == (("a", "b"), ("a",), ())
     found = rows_of(pandas.read_csv(tmp_path / "rows.csv", index_col=False), encoder)
-    assert (found.unlike, found.unlike_notes) == ((("a", "b"), ("a",), ()), (f"{start}row 0, row 1",))
+    assert found.unlike == (("a", "b"), ("a",), ())
 
 
 def test_missing_values_are_counted_and_nearly_empty_rows_are_named(tmp_path):
@@ -165,4 +165,45 @@ def test_new_names_and_far_numbers_are_unlike_the_training_and_missing_values_ar
     assert found.notes[0] == "2 names of the column 'tone' not seen in training, taken as missing: old, pale"
     assert found.notes[1].startswith("missing values in 5 of 6 rows")
     whole = rows_of_frame(pandas.DataFrame({"size": [1.5, None], "tone": ["1", "2"]}), ENCODER)
-    assert (whole.unlike, whole.unlike_notes, whole.notes) == (((), ()), (), ())
+    assert whole.unlike == ((), ())
+    assert whole.notes == ("missing values in 1 of 2 rows, filled in as in training",)
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Writes a CSV with commas between its cells; gives its path."""
+
+    def write(*rows):
+        (tmp_path / "rows.csv").write_text("\n".join(["age,tone,dose", *rows]))
+        return tmp_path / "rows.csv"
+
+    return write
+
+
+def test_a_model_reads_decimal_commas_where_it_is_said_as_its_message_advises(written):
+    model, file = table_model("ce"), written('"1,234",pale,"-200,5"', "40,dark,-150")
+    with pytest.raises(InputError, match=r"or give --decimal , \(`decimal`\) for a CSV"):
+        model.predict(file)
+    said = model.predict(file, decimal=",")
+    points = model.predict({"age": [1.234, 40], "tone": ["pale", "dark"], "dose": [-200.5, -150]})
+    np.testing.assert_array_equal(said.log_probs, points.log_probs)
+    assert said.sources == (2, 3)
+    assert "read with decimal commas: age, dose (1,234 is 1.234)" in said.notes
+
+
+def test_a_row_that_cannot_be_answered_stops_it_as_ever(written):
+    file = written('"40,5",pale,-200', "big,dark,-150")
+    with pytest.raises(
+        InputError, match=r"^line 3 of the inputs cannot be answered: `age` must be a number, got 'big'"
+    ):
+        table_model("ce").predict(str(file), decimal=",")
+
+
+@pytest.mark.bad_input
+def test_what_has_no_decimal_commas_is_refused(model, written):
+    with pytest.raises(InputError, match="`decimal` has no effect for inputs that are not a CSV file, got dict"):
+        table_model("ce").predict({"age": [40], "tone": ["pale"], "dose": [-200]}, decimal=",")
+    with pytest.raises(InputError, match="`decimal` has no effect for an image model: leave it out"):
+        model.predict("image.png", decimal=",")
+    with pytest.raises(InputError, match=r"`decimal` must be ',' or left out, got ';'"):
+        table_model("ce").predict(written("40,pale,-200"), decimal=";")

@@ -17,6 +17,7 @@ from onepeak.metrics.functional import (
 from onepeak.posterior import ContiguousSets, covers, fit_temperature, mode, sizes, temper
 from onepeak.posterior.calibrate import COLDEST
 from onepeak.posterior.conformal import conformal_rank, scores_at
+from onepeak.posterior.predictions import Predictions
 from onepeak.training.calibration import (
     ALPHA,
     FEWEST,
@@ -28,7 +29,6 @@ from onepeak.training.calibration import (
     frequency_gap,
     frequency_note,
 )
-from onepeak.training.evaluate import Predictions
 
 
 def said(seed, count, *, temperature=1.0, noise=0.0):
@@ -38,13 +38,13 @@ def said(seed, count, *, temperature=1.0, noise=0.0):
     labels = (true.exp().cumsum(-1) < torch.from_numpy(rng.uniform(size=(count, 1)))).sum(-1).clamp(max=7)
     noisy = true + noise * torch.from_numpy(rng.standard_normal(true.shape))
     log_probs = (noisy / temperature).log_softmax(-1).float()
-    return Predictions(indices=np.arange(count), labels=labels, predicted=mode(log_probs), log_probs=log_probs)
+    return Predictions(items=np.arange(count), truth=labels, predicted_index=mode(log_probs), log_probs=log_probs)
 
 
 def test_the_temperature_is_that_of_the_validation_part():
     valid = said(0, 2000, temperature=0.05)
     found = calibration_of(valid)
-    assert found.temperature == fit_temperature(valid.log_probs, valid.labels)
+    assert found.temperature == fit_temperature(valid.log_probs, valid.truth)
     assert found.temperature == pytest.approx(20, rel=0.15)
     assert found.note is None
     assert torch.equal(found.temper(valid.log_probs), temper(valid.log_probs, found.temperature))
@@ -53,9 +53,9 @@ def test_the_temperature_is_that_of_the_validation_part():
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda part: {"labels": part.labels[: FEWEST - 1], "log_probs": part.log_probs[: FEWEST - 1]}, "9 validation"),
-        (lambda part: {"labels": torch.zeros_like(part.labels)}, "all validation samples are of one class"),
-        (lambda part: {"labels": mode(part.log_probs)}, "every validation sample is predicted correctly"),
+        (lambda part: {"truth": part.truth[: FEWEST - 1], "log_probs": part.log_probs[: FEWEST - 1]}, "9 validation"),
+        (lambda part: {"truth": torch.zeros_like(part.truth)}, "all validation samples are of one class"),
+        (lambda part: {"truth": mode(part.log_probs)}, "every validation sample is predicted correctly"),
         (
             lambda part: {"log_probs": torch.full_like(part.log_probs, -torch.inf).index_fill(1, torch.tensor(3), 0.0)},
             "no probability at their true label",
@@ -69,12 +69,12 @@ def test_where_no_temperature_can_be_had_it_is_one_and_says_why(change, reason):
     assert found.temperature == 1
     assert found.note.startswith("posteriors are not calibrated: ")
     assert reason in found.note
-    assert found.num_samples == len(valid.labels)
+    assert found.num_samples == len(valid.truth)
 
 
 def test_very_flat_posteriors_that_are_now_and_then_wrong_get_the_coldest_temperature():
     valid = said(1, 60, temperature=1000)
-    assert (valid.predicted != valid.labels).any()
+    assert (valid.predicted_index != valid.truth).any()
     found = calibration_of(valid)
     assert (found.temperature, found.note) == (COLDEST, None)
 
@@ -83,15 +83,15 @@ def test_very_flat_posteriors_that_are_now_and_then_wrong_get_the_coldest_temper
 def test_intervals_are_those_of_sets_calibrated_on_the_validation_part(alpha):
     valid, test = said(2, 400, noise=1.0), said(3, 3000, noise=1.0)
     found = calibration_of(valid)
-    sets = ContiguousSets(alpha=alpha).calibrate(found.temper(valid.log_probs), valid.labels)
+    sets = ContiguousSets(alpha=alpha).calibrate(found.temper(valid.log_probs), valid.truth)
     expected = sets.predict(found.temper(test.log_probs))
-    assert torch.equal(found.intervals(test.log_probs, test.predicted, alpha), expected)
+    assert torch.equal(found.intervals(test.log_probs, test.predicted_index, alpha), expected)
 
 
 def test_the_label_decided_on_is_within_wherever_it_lies():
     valid, test = said(2, 400), said(3, 100)
     found = calibration_of(valid)
-    without = found.intervals(test.log_probs, test.predicted, 0.1)
+    without = found.intervals(test.log_probs, test.predicted_index, 0.1)
     for label in (0, 7):
         intervals = found.intervals(test.log_probs, torch.full((100,), label), 0.1)
         assert covers(intervals, torch.full((100,), label)).all()
@@ -105,7 +105,7 @@ def test_scores_that_are_left_out_and_rounded_never_lower_the_threshold(count, a
     found = calibration_of(valid)
     if not found.allows(alpha):
         return
-    scores = scores_at(found.temper(valid.log_probs), valid.labels).sort().values
+    scores = scores_at(found.temper(valid.log_probs), valid.truth).sort().values
     rank, step = conformal_rank(count, alpha), math.ceil(count / 1000)
     assert len(found.scores) == min(count, 1000)
     assert scores[rank - 1] <= found.threshold(alpha) <= scores[min(rank - 1 + step, count) - 1] + 1.001e-6
@@ -124,19 +124,19 @@ def test_the_figures_are_those_of_the_calibrated_posterior():
     found = calibration_of(valid)
     figures = calibrated_figures(found, test)
     calibrated = temper(test.log_probs, found.temperature)
-    intervals = found.intervals(test.log_probs, test.predicted, ALPHA)
+    intervals = found.intervals(test.log_probs, test.predicted_index, ALPHA)
     assert figures == pytest.approx(
         {
-            "nll": negative_log_likelihood(calibrated, test.labels).mean().item(),
-            "rps": ranked_probability_score(calibrated, test.labels).mean().item(),
-            "ece": expected_calibration_error(calibrated, test.labels).item(),
+            "nll": negative_log_likelihood(calibrated, test.truth).mean().item(),
+            "rps": ranked_probability_score(calibrated, test.truth).mean().item(),
+            "ece": expected_calibration_error(calibrated, test.truth).item(),
             "alpha": 0.1,
-            "coverage": covers(intervals, test.labels).double().mean().item(),
+            "coverage": covers(intervals, test.truth).double().mean().item(),
             "interval_size": sizes(intervals).double().mean().item(),
         },
         rel=1e-6,
     )
-    raw = figures_of(test.log_probs, test.labels, None, None)
+    raw = figures_of(test.log_probs, test.truth, None, None)
     assert set(raw) == {"nll", "rps", "ece"}
     assert figures["nll"] < 0.5 * raw["nll"]
     assert figures["ece"] < 0.5 * raw["ece"]
@@ -201,9 +201,9 @@ def test_choosing_the_epoch_on_the_same_part_costs_a_point_of_coverage_at_most()
         _, log_probs, predicted = best
         valid, test = (
             Predictions(
-                indices=np.arange(2100)[part],
-                labels=labels[part],
-                predicted=predicted[part],
+                items=np.arange(2100)[part],
+                truth=labels[part],
+                predicted_index=predicted[part],
                 log_probs=log_probs[part].float(),
             )
             for part in (slice(100), slice(100, None))

@@ -7,7 +7,8 @@ import torch
 import onepeak
 from onepeak.metrics.catalog import DEFAULT_NAMES, collection
 from onepeak.networks.build import NetworkSettings, build_network
-from onepeak.training.evaluate import Predictions, answers, measure, measured_names, predict, validate
+from onepeak.posterior.predictions import Predictions
+from onepeak.training.evaluate import answers, measure, measured_names, predict, validate
 from training.planted import CLASSES, RECIPE
 
 
@@ -34,9 +35,9 @@ def test_predictions_come_in_the_order_asked_for_whatever_the_batches(network, f
     with torch.no_grad():
         outputs = network.eval()(feed.rows[torch.tensor(indices)])
     torch.testing.assert_close(found.log_probs, network.method.log_probs(outputs))
-    assert found.predicted.tolist() == network.method.predict(outputs).tolist()
-    assert found.labels.tolist() == labels[torch.tensor(indices)].tolist()
-    assert found.indices.tolist() == indices.tolist()
+    assert found.predicted_index.tolist() == network.method.predict(outputs).tolist()
+    assert found.truth.tolist() == labels[torch.tensor(indices)].tolist()
+    assert found.items.tolist() == indices.tolist()
 
 
 @pytest.mark.parametrize("batch_size", [3, 100])
@@ -50,7 +51,7 @@ def test_validation_measures_what_the_predictions_measure(network, feed, labels,
     assert expected.keys() == set(DEFAULT_NAMES)
     with torch.no_grad():
         outputs = network(feed.rows[torch.tensor(split.valid)])
-        loss = network.method.loss(outputs, kept.labels)
+        loss = network.method.loss(outputs, kept.truth)
     assert found == pytest.approx(expected | {"loss": float(loss)}, rel=1e-5, abs=1e-6, nan_ok=True)
 
 
@@ -82,9 +83,9 @@ def test_a_training_measures_the_default_metrics_and_the_one_it_selects_by():
 def test_measuring_by_hand():
     log_probs = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.2, 0.2, 0.6]]).log()
     said = Predictions(
-        indices=np.arange(3), labels=torch.tensor([0, 1, 0]), predicted=torch.tensor([0, 2, 2]), log_probs=log_probs
+        items=np.arange(3), truth=torch.tensor([0, 1, 0]), predicted_index=torch.tensor([0, 2, 2]), log_probs=log_probs
     )
     assert measure(said)["mae"] == 1.0
     assert measure(said)["accuracy"] == pytest.approx(1 / 3)
-    right = replace(said, predicted=said.labels)
+    right = replace(said, predicted_index=said.truth)
     assert measure(right)["mae"] == 0.0

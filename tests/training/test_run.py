@@ -17,10 +17,11 @@ from onepeak.data.splits import Split
 from onepeak.errors import InputError
 from onepeak.metrics.catalog import DEFAULT_NAMES, collection
 from onepeak.networks.build import NetworkSettings
+from onepeak.posterior.predictions import Predictions
 from onepeak.training.calibration import calibrated_figures, calibration_of
 from onepeak.training.checkpoint import CheckpointError
 from onepeak.training.devices import make_fabric
-from onepeak.training.evaluate import Predictions, measure, predict
+from onepeak.training.evaluate import measure, predict
 from onepeak.training.image_range import ImageRange
 from onepeak.training.loop import DivergedError
 from onepeak.training.model_files import load_description, load_network
@@ -82,7 +83,7 @@ def test_a_run_ends_with_the_calibration_of_its_validation_part(finished):
         log_probs = torch.from_numpy(np.stack(frame["log_probs"]))
         labels, predicted = (torch.tensor(frame[column].tolist()) for column in ("label", "predicted"))
         parts[name] = Predictions(
-            indices=frame["item"].to_numpy(), labels=labels, predicted=predicted, log_probs=log_probs
+            items=frame["item"].to_numpy(), truth=labels, predicted_index=predicted, log_probs=log_probs
         )
     calibration = calibration_of(parts["valid"])
     assert load_description(folder).calibration == calibration
@@ -149,7 +150,7 @@ def test_a_finished_folder_loads_and_predicts_as_the_run_did(trained, table, spl
     found = predict(network, feed, split.test, labels, fabric=fabric, batch_size=RECIPE.evaluation_batch_size)
     kept = pd.read_parquet(folder / "predictions.parquet").query("part == 'test'")
     assert found.log_probs.tolist() == [row.tolist() for row in kept["log_probs"]]
-    assert found.predicted.tolist() == kept["predicted"].tolist()
+    assert found.predicted_index.tolist() == kept["predicted"].tolist()
 
 
 def test_the_same_seed_gives_the_same_bits_and_another_seed_others(trained):

@@ -111,15 +111,21 @@ def expanded(path: str | Path) -> Path:
         ) from None
 
 
-def read_text(path: Path) -> str:
-    """Reads a UTF-8 file, with or without a byte order mark; raises an error that names the first bad byte."""
+def read_text(path: Path, encoding: str | None = None, *, fix: str = "") -> str:
+    """Reads a text file, UTF-8 by default, with or without a byte order mark; an error names the first bad byte.
+
+    `fix` is what else a user can do than save it again as UTF-8.
+    """
+    codec = "utf-8-sig" if encoding is None or encoding.lower() in ("utf-8", "utf8") else encoding
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return path.read_bytes().decode(codec)
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise InputError(
-            f"{path} must be UTF-8 text, but line {line} has the invalid byte 0x{error.object[error.start]:02x}. "
-            "Save it again as UTF-8."
+            f"{path} must be {encoding or 'UTF-8'} text, but line {line} has the invalid byte "
+            f"0x{error.object[error.start]:02x}. Save it again as UTF-8{f', or {fix}' if fix else ''}."
         ) from None
+    except LookupError:
+        raise InputError(f"`encoding` must be a known one, such as cp1252, got {encoding!r}.") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.{did_you_mean_file(path)}") from error

@@ -33,6 +33,8 @@ def evaluate(
     group: options.Group = None,
     path: options.Images = None,
     decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    missing: options.Missing = [],  # noqa: B006
     part: Annotated[
         str | None,
         typer.Option("--part", help="test or valid: only the samples that the model's training held out."),
@@ -61,14 +63,22 @@ def evaluate(
     from onepeak._core.wording import counted
     from onepeak.data.source import DataSource
     from onepeak.serving import load
-    from onepeak.serving.choose_model import model_folder
     from onepeak.serving.evaluation import evaluate as measured
-    from onepeak.serving.evaluation import held_out
-    from onepeak.serving.evaluation_data import open_for
+    from onepeak.serving.evaluation_data import held_out, open_for
+    from onepeak.serving.model import model_folder
 
     loaded = load(model, device=device)
     source = DataSource(
-        data, root=root, order=order, label=label, group=group, path=path, decimal=decimal, skip_bad=skip_bad
+        data,
+        root=root,
+        order=order,
+        label=label,
+        group=group,
+        path=path,
+        decimal=decimal,
+        encoding=encoding,
+        missing=tuple(missing),
+        skip_bad=skip_bad,
     )
     manifest = open_for(loaded, source)
     if part is not None:

@@ -65,9 +65,9 @@ def inspect(
         _refuse({"model": model}, "with --data, which uses the model of the folder")
         from onepeak.data.source import DataSource
         from onepeak.serving import load
-        from onepeak.serving.choose_model import model_folder
         from onepeak.serving.evaluation_data import open_for
         from onepeak.serving.inspector.model_inspection import inspect_model
+        from onepeak.serving.model import model_folder
 
         place = model_folder(folder)
         loaded = load(place, device=device)

@@ -135,7 +135,7 @@ Root = Annotated[str | None, flag("Data", "--root", "Folder of the known data se
 Order = Annotated[
     str | None, flag("Data", "--order", "Classes, lowest first: a,b,c or 0..69 or a .txt file.", callback=_with_commas)
 ]
-Label = Annotated[str | None, flag("Data", "--label", "Label column of a table.")]
+Label = Annotated[str | None, flag("Data", "--label", "Label column; or several, a,b, one of which each row fills.")]
 Group = Annotated[str | None, flag("Data", "--group", "Group column: person, patient, slide.")]
 Images = Annotated[str | None, flag("Data", "--path", "Image column of a list (default: path).")]
 Category = Annotated[list[str], repeated("Data", "--category", "Table column of categories, even if it holds numbers.")]
@@ -144,9 +144,13 @@ Decimal = Annotated[str | None, flag("Data", "--decimal", "Decimal separator: pa
 SkipBad = Annotated[
     bool, switch("Data", "--skip-bad", "Skip rows with bad cells and images that are missing or unreadable.")
 ]
+Encoding = Annotated[str | None, flag("Data", "--encoding", "Encoding of a CSV, such as cp1252 (default: UTF-8).")]
+Missing = Annotated[
+    list[str], repeated("Data", "--missing", "Cell of a CSV that stands for a missing value, such as -.")
+]
 LABELLED: Flags = {
     "root": (Root, None), "order": (Order, None), "label": (Label, None), "group": (Group, None),
-    "path": (Images, None), "decimal": (Decimal, None),
+    "path": (Images, None), "decimal": (Decimal, None), "encoding": (Encoding, None), "missing": (Missing, []),
 }  # fmt: skip
 """Where data with labels come from: fields of `DataSource`."""
 SOURCE: Flags = {**LABELLED, "category": (Category, []), "drop": (Drop, []), "skip_bad": (SkipBad, False)}

@@ -1,11 +1,11 @@
 """`onepeak predict`: a trained model's predictions for images or for the rows of a table."""
 
 import io
+import math
 import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
@@ -17,31 +17,20 @@ from onepeak.data.order import label_key
 from onepeak.errors import InputError
 
 if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
+    from rich.text import Text
+
+    from onepeak.posterior.predictions import Row, SourceName
+    from onepeak.serving.images import Unnamed
     from onepeak.serving.model import Model
-    from onepeak.serving.output import OutputColumns, TextSink
-    from onepeak.serving.passthrough_columns import PassthroughColumns
-    from onepeak.serving.posterior_options import PosteriorOptions
-    from onepeak.serving.prediction import Row, SourceName
+    from onepeak.serving.output import OutputColumns, PassthroughColumns, TextSink
+    from onepeak.serving.table_rows import TableRows
 
 Format: TypeAlias = Literal["table", "csv", "json"]
 
 _MOST_FAILED = 3
 """Samples without an answer whose reason is told at the end too."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Request:
-    """What was given, and the answers as they come."""
-
-    rows: "Iterator[Row]"
-    total: int
-    source_name: "SourceName"
-    """What the rows are called by."""
-    notes: tuple[str, ...]
-    passthrough: "PassthroughColumns | None"
-    """Columns of the input beside the answers."""
-    from_list: bool = False
-    """Whether images are named by a list."""
+_MOST_ROWS = 200
+"""More are not shown: the table is made whole before it is printed."""
 
 
 def predict(
@@ -83,9 +72,9 @@ def predict(
 ) -> None:
     """Predicts the class of each image or row, with an interval of classes and the posterior.
 
-    In CSV and JSON, name is the predicted class and label its number, counted from 0. The interval from lower_name to
-    upper_name contains the true class for 9 in 10 samples (see --alpha). A prediction is paradoxical if its two most
-    probable classes are not neighbours.
+    In CSV and JSON, predicted_class is the class and predicted_index its position, counted from 0 (name and label hold
+    the same). The interval from lower_name to upper_name contains the true class for 9 in 10 samples (see --alpha). A
+    prediction is paradoxical if its two most probable classes are not neighbours.
 
     A sample without a prediction gets a row with its error. The exit status is 1 if all samples fail; with --strict
     also if any fails or is unlike the training data, as the column unlike explains. Rows of a CSV are named by their
@@ -96,35 +85,40 @@ def predict(
     if as_csv and as_json:
         raise typer.BadParameter("--csv and --json are two formats: give one of them.")
     from onepeak.data.images.store.build import progress_of
-    from onepeak.serving import load
+    from onepeak.serving import load, stream
     from onepeak.serving.actions import read_actions
     from onepeak.serving.out_of_range import unknown_notes, unlike_notes
     from onepeak.serving.output import OutputColumns
+    from onepeak.serving.predict import notes_of
 
     form = _format(as_csv=as_csv, as_json=as_json, out=out)
     loaded = load(model, device=device)
-    posterior_options = loaded.posterior_options(alpha=alpha, decide=decide, cost=cost, project=project, raw=raw)
+    reading = loaded.posterior_options(alpha=alpha, decide=decide, cost=cost, project=project, raw=raw)
     to_do = read_actions(actions, loaded.classes)
+    samples: list[Path | Unnamed] | TableRows
+    source_name: SourceName = "path"
     if loaded.reads_tables:
         _refuse({"--root": root, "--path": path}, "a table")
-        request = _ask_rows(loaded, inputs, posterior_options, keep=keep, decimal=decimal, batch_size=batch_size)
+        samples = _rows(loaded, inputs, keep=keep, decimal=decimal)
+        total, source_name, passthrough = len(samples.rows), samples.source_name, samples.passthrough
     else:
         _refuse({"--decimal": decimal}, "images")
-        request = _ask_images(loaded, inputs, posterior_options, root=root, path=path, keep=keep, batch_size=batch_size)
-    columns = OutputColumns(
-        source_name=request.source_name, classes=loaded.classes, passthrough=request.passthrough, actions=to_do
-    )
+        samples, passthrough = _images(loaded, inputs, root=root, path=path, keep=keep)
+        total = len(samples)
+    columns = OutputColumns(source_name=source_name, classes=loaded.classes, passthrough=passthrough, actions=to_do)
+    notes = notes_of(loaded, samples, reading)
+    answers = stream(loaded, samples, batch_size=batch_size, posterior_options=reading)
     places = places_notes(loaded.classes) if form != "table" else []
     unknown = unknown_notes(loaded.description) if strict else ()
-    print_notes(unknown if quiet else (*request.notes, *places, *unknown))
+    print_notes(unknown if quiet else (*notes, *places, *unknown))
     # Rows on a terminal are their own progress, and a bar among them would tear them.
     bar = not quiet and sys.stderr.isatty() and (form == "table" or out is not None or not sys.stdout.isatty())
     failed: list[Row] = []
     unlike: list[tuple[str | int, tuple[str, ...]]] = []
 
     def watched() -> "Iterator[Row]":
-        with progress_of(bar, title="Predicting", total=request.total) as report:
-            for done, row in enumerate(request.rows, 1):
+        with progress_of(bar, title="Predicting", total=total) as report:
+            for done, row in enumerate(answers, 1):
                 if row.error is not None:
                     failed.append(row)
                 if row.unlike:
@@ -139,10 +133,10 @@ def predict(
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit would fail again
         raise typer.Exit(0) from None
     if strict or not quiet:
-        print_notes(unlike_notes(unlike, request.total, source_name=request.source_name))
+        print_notes(unlike_notes(unlike, total, source_name=source_name))
     if failed:
-        _tell_failed(failed, request)
-    if len(failed) == request.total:
+        _tell_failed(failed, total, columns, inputs)
+    if len(failed) == total:
         raise typer.Exit(1)
     if out is not None and not quiet:
         typer.echo(f"predictions: {out}", err=True)
@@ -153,17 +147,16 @@ def predict(
         raise typer.Exit(1)
 
 
-def _tell_failed(failed: "list[Row]", request: _Request) -> None:
-    from onepeak.serving.prediction import called
+def _tell_failed(failed: "list[Row]", total: int, columns: "OutputColumns", inputs: list[Path]) -> None:
+    from onepeak.posterior.predictions import called
+    from onepeak.serving.images import is_list
 
-    typer.echo(
-        f"onepeak: {len(failed):,} of {request.total:,} have no prediction; the error column says why.", err=True
-    )
+    typer.echo(f"onepeak: {len(failed):,} of {total:,} have no prediction; the error column says why.", err=True)
     for row in failed[:_MOST_FAILED]:
-        typer.echo(f"  {called(row.source, request.source_name)}: {row.error}", err=True)
+        typer.echo(f"  {called(row.source, columns.source_name)}: {row.error}", err=True)
     if len(failed) > _MOST_FAILED:
         typer.echo(f"  ... and {len(failed) - _MOST_FAILED:,} more", err=True)
-    if request.from_list and len(failed) == request.total:
+    if columns.source_name == "path" and any(map(is_list, inputs)) and len(failed) == total:
         typer.echo("If the paths of the list start from another folder, name it with --root.", err=True)
 
 
@@ -179,8 +172,8 @@ def places_notes(classes: tuple[str, ...]) -> list[str]:
     if not all(isinstance(number, int) for number in numbers) or numbers == list(range(len(numbers))):
         return []
     return [
-        "`label`, `lower` and `upper` count the classes from 0; the classes themselves are `name`, `lower_name` and "
-        f"`upper_name` (label 0 is {classes[0]})"
+        "`predicted_index`, `lower` and `upper` count the classes from 0; the classes themselves are "
+        f"`predicted_class`, `lower_name` and `upper_name` (0 is {classes[0]})"
     ]
 
 
@@ -190,61 +183,24 @@ def _refuse(flags: dict[str, str | None], kind: str) -> None:
             raise InputError(f"`{flag}` has no use for a model of {kind}: leave it out.")
 
 
-def _ask_images(
-    model: "Model",
-    inputs: list[Path],
-    posterior_options: "PosteriorOptions",
-    *,
-    root: str | None,
-    path: str | None,
-    keep: list[str],
-    batch_size: int | None,
-) -> _Request:
-    from onepeak.data.images.depth import depth_notes
+def _images(
+    model: "Model", inputs: list[Path], *, root: str | None, path: str | None, keep: list[str]
+) -> "tuple[list[Path | Unnamed], PassthroughColumns | None]":
     from onepeak.data.tables.columns import PATH
-    from onepeak.serving.images import images_and_columns, is_list
-    from onepeak.serving.model import IMAGES_A_BATCH
-    from onepeak.serving.streaming import stream
+    from onepeak.serving.images import images_and_columns
 
-    about = model.description
-    columns = (about.path or PATH, PATH) if path is None else (path,)  # that of the training, where the list has it
+    columns = (model.description.path or PATH, PATH) if path is None else (path,)  # the training's, if the list has it
     images = images_and_columns(inputs, columns=columns, keep=keep, root=root)
-    files = [image for image in images.paths if isinstance(image, Path)]
-    return _Request(
-        rows=stream(model, images.paths, batch_size=batch_size or IMAGES_A_BATCH, posterior_options=posterior_options),
-        total=len(images.paths),
-        source_name="path",
-        notes=(*depth_notes(files, about.bits, asked=True), *posterior_options.notes(about.calibration)),
-        passthrough=images.passthrough,
-        from_list=any(map(is_list, inputs)),
-    )
+    return images.paths, images.passthrough
 
 
-def _ask_rows(
-    model: "Model",
-    inputs: list[Path],
-    posterior_options: "PosteriorOptions",
-    *,
-    keep: list[str],
-    decimal: str | None,
-    batch_size: int | None,
-) -> _Request:
-    from onepeak.serving.model import ROWS_A_BATCH
-    from onepeak.serving.streaming import stream_rows
+def _rows(model: "Model", inputs: list[Path], *, keep: list[str], decimal: str | None) -> "TableRows":
     from onepeak.serving.table_rows import rows_of_file
 
-    about = model.description
-    assert about.table is not None
+    assert model.description.table is not None
     if len(inputs) != 1:
         raise InputError(f"`inputs` must be one CSV or parquet file, as the model reads a table, got {len(inputs)}.")
-    table = rows_of_file(inputs[0], about.table, keep=keep, decimal=decimal)
-    return _Request(
-        rows=stream_rows(model, table, batch_size=batch_size or ROWS_A_BATCH, posterior_options=posterior_options),
-        total=len(table.rows),
-        source_name=table.source_name,
-        notes=(*table.notes, *posterior_options.notes(about.calibration)),
-        passthrough=table.passthrough,
-    )
+    return rows_of_file(inputs[0], model.description.table, keep=keep, decimal=decimal)
 
 
 @contextmanager
@@ -266,7 +222,6 @@ def _output_file(out: Path | None) -> "Iterator[TextSink]":
 
 
 def _write(rows: "Iterable[Row]", file: "TextSink", form: Format, columns: "OutputColumns") -> None:
-    from onepeak.cli.prediction_table import print_answers
     from onepeak.serving.output import write_csv, write_json_lines
 
     match form:
@@ -276,3 +231,55 @@ def _write(rows: "Iterable[Row]", file: "TextSink", form: Format, columns: "Outp
             write_csv(rows, file, columns)
         case "table":
             print_answers(rows, columns)
+
+
+def print_answers(rows: "Iterable[Row]", columns: "OutputColumns") -> None:
+    """Prints the first rows as a table, and how many more there are.
+
+    Args:
+        rows: All of them are taken.
+        columns: What stands beside the answers.
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from onepeak.serving.output import beside
+
+    visible: list[tuple[list[Text], Row]] = []
+    more = 0
+    for row, cells in beside(rows, columns.passthrough):
+        if len(visible) == _MOST_ROWS:
+            more += 1
+        else:
+            visible.append(([Text("" if cell is None else str(cell)) for cell in (row.source, *cells)], row))
+    unlike = any(row.unlike for _, row in visible)  # a column that is empty throughout is no use on a narrow screen
+    fields = ("class", "p", "interval", "side order", "one peak")
+    last = (*(("action",) if columns.actions else ()), *(("unlike",) if unlike else ()))
+    table = Table()
+    for name in (columns.source_name, *columns.kept_names, *fields, *last):
+        table.add_column(name, overflow="fold")  # a path must stay whole to be of use
+    for known, row in visible:
+        table.add_row(*known, *_cells(row, columns.actions, unlike=unlike))
+    console = Console()
+    console.print(table)
+    if more:
+        console.print(f"... and {more:,} more rows (--csv, --json and --out give all).", highlight=False)
+
+
+def _cells(row: "Row", actions: tuple[str, ...], *, unlike: bool) -> "list[Text]":
+    from rich.text import Text
+
+    from onepeak.posterior.predictions import unlike_text
+
+    if row.log_probs is None or row.predicted_index is None or row.soi is None:
+        return [Text(f"error: {row.error}", style="red")]
+    return [
+        Text(str(row.predicted_class)),
+        Text(f"{math.exp(row.log_probs[row.predicted_index]):.3f}"),
+        Text("" if row.lower is None else f"{row.lower_name} .. {row.upper_name}"),
+        Text(f"{row.soi:.3f}"),
+        Text("no, paradox", style="red") if row.paradoxical else Text("yes" if row.unimodal else "no"),
+        *([Text(actions[row.predicted_index])] if actions else []),
+        *([Text(unlike_text(row.unlike) or "", style="red")] if unlike else []),
+    ]

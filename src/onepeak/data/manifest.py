@@ -136,8 +136,10 @@ class Manifest:
         return len(self.items)
 
     def sample_name(self, index: int) -> str:
-        """Returns the name of a sample for messages: its path, or its position."""
-        return self.items.paths[index] if isinstance(self.items, ImageFiles) else f"sample {index}"
+        """Returns the name of a sample for messages: its path, its row, or its position."""
+        if isinstance(self.items, ImageFiles):
+            return self.items.paths[index]
+        return f"sample {index}" if self.rows is None else f"row {self.rows[index]}"
 
     def take(self, indices: Sequence[int] | npt.NDArray[np.int64]) -> "Manifest":
         """Returns the data set with only these samples, in this order; the classes stay the same."""

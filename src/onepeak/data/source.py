@@ -11,7 +11,7 @@ from onepeak.data.images.folder import read_folder, refuse_names
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.order import Order, classes_file
 from onepeak.data.tables.cells import columns_with_points
-from onepeak.data.tables.columns import GROUP, LABEL, PATH
+from onepeak.data.tables.columns import GROUP, LABEL, PATH, label_columns
 from onepeak.data.tables.frame import from_frame
 from onepeak.data.tables.read import CSV_SUFFIXES, PARQUET_SUFFIXES, Table, read_table
 from onepeak.errors import InputError, Page
@@ -41,7 +41,7 @@ class DataSource:
     """Names of the classes, lowest first: `"a,b,c"`, `"0..69"`, or a `.txt` file with one name per line. By default it
     is read from `classes.txt` beside the data, if there is one; integers are sorted."""
     label: str | None = None
-    """The column of labels, by default `label`."""
+    """The column of labels, by default `label`; or several, `"left,right"`, of which each row fills one."""
     group: str | None = None
     """The column of groups, by default `group` if there is one."""
     path: str | None = None
@@ -53,6 +53,10 @@ class DataSource:
     decimal: str | None = None
     """For features in a CSV, "," if commas in numbers are decimal even where they might separate thousands; see
     `onepeak.data.tables.read.read_table`."""
+    encoding: str | None = None
+    """The encoding of a CSV, such as `cp1252`, by default UTF-8."""
+    missing: Sequence[str] = ()
+    """Cells of a CSV that stand for a missing value, such as `-`, besides `NA`, `?` and others that always do."""
     skip_bad: bool = False
     """Whether to leave out, with a note, rows and images that cannot be used; see
     `onepeak.data.tables.frame.from_frame`."""
@@ -62,18 +66,19 @@ class DataSource:
             value = getattr(self, name)
             if not isinstance(value, str | Path) and (value is not None or name == "data"):
                 raise InputError(f"`{name}` must be text, got {value!r}.")
-        for name in ("label", "group", "path", "decimal"):
+        for name in ("label", "group", "path", "decimal", "encoding"):
             if (value := getattr(self, name)) is not None and not isinstance(value, str):
                 raise InputError(f"`{name}` must be text, got {value!r}.")
         if isinstance(self.order, Sequence) and not isinstance(self.order, str):
             object.__setattr__(self, "order", tuple(self.order))
         elif self.order is not None and not isinstance(self.order, str | Path | range):
             raise InputError(f"`order` must be the classes, lowest first: 'a,b,c' or a list, got {self.order!r}.")
-        for name in ("category", "drop"):
-            columns = getattr(self, name)
-            if not isinstance(columns, list | tuple) or not all(isinstance(column, str) for column in columns):
-                raise InputError(f"`{name}` must be a list of columns, got {columns!r}.")
-            object.__setattr__(self, name, tuple(columns))
+        for name in ("category", "drop", "missing"):
+            names = getattr(self, name)
+            if not isinstance(names, list | tuple) or not all(isinstance(each, str) for each in names):
+                kind = "cells" if name == "missing" else "columns"
+                raise InputError(f"`{name}` must be a list of {kind}, got {names!r}.")
+            object.__setattr__(self, name, tuple(names))
         if not isinstance(self.skip_bad, bool):
             raise InputError(f"`skip_bad` must be true or false, got {self.skip_bad!r}.")
 
@@ -97,7 +102,11 @@ class DataSource:
     def table(self) -> Table | None:
         """Reads the list or table as text, if the data are one."""
         file = expanded(self.data)
-        return None if self.is_known or not file.is_file() else read_table(file, as_text=None, decimal=self.decimal)
+        if self.is_known or not file.is_file():
+            return None
+        return read_table(
+            file, as_text=None, decimal=self.decimal, encoding=self.encoding, missing=frozenset(self.missing)
+        )
 
     def open(
         self, *, like: FeatureRows | None = None, keep_classes: bool = True, table: Table | None = None
@@ -136,11 +145,12 @@ class DataSource:
         """Opens a list of images or a table of features."""
         assert table is not None  # it is a file
         label, group, images = self.label or LABEL, self.group or GROUP, self.path or PATH
+        labels = label_columns(label, table.frame.columns)
         is_list = images in table.frame.columns and images not in self.drop
         if is_list:
-            self._refuse("a list of images", but=("root", "order", "label", "group", "path", "category", "drop"))
+            self._refuse("a list of images", but=(*_OF_A_LIST, "order", "category", "drop"))
         elif like is None and file.suffix.lower() in CSV_SUFFIXES:
-            table = table.typed((label, group, *self.category, *self.drop))
+            table = table.typed((*labels, group, *self.category, *self.drop))
         frame, notes, order = table.frame, table.notes, self.order
         if like is not None:
             numbers = [name for name in like.columns if name not in like.categories]
@@ -150,7 +160,7 @@ class DataSource:
             order = classes_file(file.parent) if table.order is None else table.order
         try:
             if like is None and not is_list:
-                others = frame.drop(columns=[label, group, *self.category, *self.drop], errors="ignore")
+                others = frame.drop(columns=[*labels, group, *self.category, *self.drop], errors="ignore")
                 refuse_names(others, folder=file.parent if self.root is None else expanded(self.root))
             manifest = from_frame(
                 frame,
@@ -177,6 +187,9 @@ class DataSource:
         for each in fields(self):
             if each.name not in ("data", "skip_bad", *but) and getattr(self, each.name) not in (None, ()):
                 raise InputError(f"`{each.name}` has no use for {what}: leave it out.", argument=each.name)
+
+
+_OF_A_LIST = ("root", "label", "group", "path", "encoding", "missing")
 
 
 def _own(manifest: Manifest) -> Manifest:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from onepeak._core.formats import numbers
 from onepeak._core.imports import Frame, require
@@ -15,6 +16,7 @@ from onepeak.errors import InputError
 from onepeak.experiment.published import FULL_PRECISION, UNKNOWN_WEIGHTS
 from onepeak.experiment.run_files import read_json, result_files
 from onepeak.methods.catalog import METHODS, SMOOTH, method
+from onepeak.posterior.predictions import Predictions
 from onepeak.training.out_folder import DESCRIPTION, HISTORY
 
 PREDICTIONS = "predictions.parquet"
@@ -98,6 +100,20 @@ def read_predictions(
     if part is not None:
         table = table.filter(np.asarray(table["part"]) == part)
     return {name: _array(table[name]) for name in wanted}
+
+
+def part_predictions(run: str | Path, part: Part) -> Predictions:
+    """Reads one run's predictions for one part as a record; its sources are the paths of images."""
+    found = read_predictions(run, columns=("item", "path", "label", "predicted", "log_probs"), part=part)
+    paths = tuple(found["path"].tolist())
+    return Predictions(  # copies: arrays read from disk may not be written to
+        predicted_index=torch.tensor(found["predicted"]),
+        log_probs=torch.tensor(found["log_probs"]),
+        truth=torch.tensor(found["label"]),
+        items=found["item"],
+        sources=() if None in paths else paths,
+        source_name="path",
+    )
 
 
 def _sorted(frame: Frame) -> Frame:

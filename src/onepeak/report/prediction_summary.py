@@ -9,21 +9,10 @@ import torch
 from onepeak.metrics.functional.probabilistic import negative_log_likelihood, ranked_probability_score
 from onepeak.metrics.functional.side_order_index import num_violations
 from onepeak.posterior import Reliability, reliability, runner_up_distance, temper
+from onepeak.posterior.predictions import Predictions
 
 MOST_SUSPECTS = 8
 """Paradoxical predictions that are kept of a method."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TestPart:
-    """What one run's model says of its test samples."""
-
-    __test__ = False  # no test class, whatever pytest makes of the name
-
-    item: npt.NDArray[np.int64]
-    label: npt.NDArray[np.int64]
-    predicted: npt.NDArray[np.int64]
-    log_probs: npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,34 +64,34 @@ class PredictionSummary:
         """Some posteriors of each predicted label (posteriors x classes), the labels in their order."""
         return {label: np.stack(self.examples[label]) for label in sorted(self.examples)}
 
-    def add(self, part: TestPart, *, split: int, fold: int) -> None:
+    def add(self, part: Predictions, *, split: int, fold: int) -> None:
         """Counts the predictions of one run."""
-        log_probs = torch.tensor(part.log_probs)  # a copy: what is read from disk may not be written to
-        np.add.at(self.confusion, (part.label, part.predicted), 1)
-        counts = num_violations(log_probs, torch.tensor(part.predicted)).numpy()
+        np.add.at(self.confusion, (part.truth.numpy(), part.predicted_index.numpy()), 1)
+        counts = num_violations(part.log_probs, part.predicted_index).numpy()
         self.violations += np.bincount(counts, minlength=self.num_classes)
-        distance = runner_up_distance(log_probs).numpy()
+        distance = runner_up_distance(part.log_probs).numpy()
         self.num_paradoxical += int((distance > 1).sum())
         self._keep_suspects(part, distance, split=split, fold=fold)
         self._keep_examples(part)
 
-    def _keep_suspects(self, part: TestPart, distance: npt.NDArray[np.int64], *, split: int, fold: int) -> None:
+    def _keep_suspects(self, part: Predictions, distance: npt.NDArray[np.int64], *, split: int, fold: int) -> None:
         # of two ranks, the second highest probability
-        second = np.exp(np.partition(part.log_probs, -2, axis=-1)[:, -2])
+        second = np.exp(np.partition(part.log_probs.numpy(), -2, axis=-1)[:, -2])
         strength = np.where(distance > 1, distance * second, 0.0)
         for place in np.argsort(-strength, kind="stable")[:MOST_SUSPECTS]:
             if strength[place] > 0:
                 self.suspects.append(
-                    Suspect(strength=float(strength[place]), split=split, fold=fold, item=int(part.item[place]))
+                    Suspect(strength=float(strength[place]), split=split, fold=fold, item=int(part.items[place]))
                 )
         self.suspects.sort(key=lambda each: (-each.strength, each.split, each.fold, each.item))
         del self.suspects[MOST_SUSPECTS:]
 
-    def _keep_examples(self, part: TestPart) -> None:
-        for label in np.unique(part.predicted).tolist():
+    def _keep_examples(self, part: Predictions) -> None:
+        log_probs, predicted = part.log_probs.numpy(), part.predicted_index.numpy()
+        for label in np.unique(predicted).tolist():
             examples_of_label = self.examples.setdefault(label, [])
             room = min(self.examples_per_run, self.most_examples - len(examples_of_label))
-            examples_of_label.extend(np.exp(part.log_probs[part.predicted == label][: max(0, room)]))
+            examples_of_label.extend(np.exp(log_probs[predicted == label][: max(0, room)]))
 
 
 FIGURES = ("ece", "rps", "nll")
@@ -144,9 +133,8 @@ class CalibrationSummary:
     temperatures: list[float] = field(default_factory=list)
     """One per run, as its validation part set it."""
 
-    def add(self, part: TestPart, *, temperature: float) -> None:
+    def add(self, part: Predictions, *, temperature: float) -> None:
         """Measures one run."""
-        log_probs, labels = torch.tensor(part.log_probs), torch.tensor(part.label)
-        self.trained.add(log_probs, labels)
-        self.calibrated.add(temper(log_probs, temperature), labels)
+        self.trained.add(part.log_probs, part.truth)
+        self.calibrated.add(temper(part.log_probs, temperature), part.truth)
         self.temperatures.append(temperature)

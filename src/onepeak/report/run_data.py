@@ -12,7 +12,7 @@ from onepeak._core.imports import Frame
 from onepeak._core.wording import counted
 from onepeak.data.datasets.biopsies import BayesError, bayes_error
 from onepeak.errors import InputError
-from onepeak.experiment.results import read_history, read_predictions
+from onepeak.experiment.results import part_predictions, read_history, read_predictions
 from onepeak.metrics.catalog import METRICS
 from onepeak.report.figures.canvas import Looks
 from onepeak.report.figures.curves import Curve, at_every_epoch, curve
@@ -20,7 +20,7 @@ from onepeak.report.figures.paradoxes import Case
 from onepeak.report.figures.tradeoff import Scores
 from onepeak.report.figures.truth import Distance, divergence, variation
 from onepeak.report.palette import styles
-from onepeak.report.prediction_summary import CalibrationSummary, PredictionSummary, Suspect, TestPart
+from onepeak.report.prediction_summary import CalibrationSummary, PredictionSummary, Suspect
 from onepeak.report.source import Source
 from onepeak.training.model_files import load_description
 
@@ -137,12 +137,11 @@ def _read_history(run: dict[Any, Any], partial: _PartialData) -> None:
 
 def _read_predictions(run: dict[Any, Any], partial: _PartialData, fresh: PredictionSummary, source: Source) -> None:
     try:
-        columns = ("item", "label", "predicted", "log_probs")
-        part = TestPart(**read_predictions(run["folder"], columns=columns, part="test"))
+        part = part_predictions(run["folder"], "test")
     except InputError as error:
         partial.missing.append(str(error))
         return
-    if not len(part.item):
+    if not len(part):
         return
     if part.log_probs.shape[1] != fresh.num_classes:
         partial.missing.append(
@@ -153,12 +152,12 @@ def _read_predictions(run: dict[Any, Any], partial: _PartialData, fresh: Predict
     partial.predictions.setdefault(row, fresh).add(part, split=run["split"], fold=run["fold"])
     if not np.isnan(run["temperature"]):  # as in results of earlier versions
         partial.calibration.setdefault(row, CalibrationSummary()).add(part, temperature=run["temperature"])
-    truth = source.true_log_probs(part.item)
+    truth = source.true_log_probs(part.items)
     if truth is not None:
-        log_probs = part.log_probs.astype(np.float64)
+        log_probs = part.log_probs.double().numpy()
         found = float(divergence(truth, log_probs).mean()), float(variation(truth, log_probs).mean())
         partial.distances.setdefault(row, []).append(found)
-        partial.tested.update(part.item.tolist())
+        partial.tested.update(part.items.tolist())
 
 
 def _classes(runs: Frame, source: Source) -> tuple[str, ...]:

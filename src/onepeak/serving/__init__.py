@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 from onepeak._core.imports import lazy_names
 
 if TYPE_CHECKING:
+    from onepeak.posterior.predictions import Prediction, Predictions, Row
     from onepeak.serving.confidence import Confidence
     from onepeak.serving.evaluation import Evaluation, evaluate
     from onepeak.serving.images import image_paths
     from onepeak.serving.model import Model, load
     from onepeak.serving.onnx.export import OnnxFile, export_onnx
     from onepeak.serving.posterior_options import PosteriorOptions
-    from onepeak.serving.prediction import Prediction, Row
-    from onepeak.serving.streaming import stream
+    from onepeak.serving.predict import stream
 
 __all__ = [
     "Confidence",
@@ -21,6 +21,7 @@ __all__ = [
     "OnnxFile",
     "PosteriorOptions",
     "Prediction",
+    "Predictions",
     "Row",
     "evaluate",
     "export_onnx",
@@ -39,7 +40,6 @@ __getattr__, __dir__ = lazy_names(
         "model": ["Model", "load"],
         "onnx.export": ["OnnxFile", "export_onnx"],
         "posterior_options": ["PosteriorOptions"],
-        "prediction": ["Prediction", "Row"],
-        "streaming": ["stream"],
+        "predict": ["Prediction", "Predictions", "Row", "stream"],
     },
 )

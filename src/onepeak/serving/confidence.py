@@ -11,8 +11,7 @@ from onepeak._core.wording import counted
 from onepeak.metrics.bootstrap import FEWEST, Interval, confidence_intervals
 from onepeak.metrics.catalog import NAMES, collection
 from onepeak.posterior import covers, sizes
-from onepeak.serving.prediction import Prediction
-from onepeak.training.evaluate import Predictions
+from onepeak.posterior.predictions import Predictions
 
 LEVEL = 0.95
 WITHOUT_INTERVAL = (
@@ -60,7 +59,7 @@ class Confidence:
 
 def confidence_of(
     measured: Predictions,
-    prediction: Prediction,
+    prediction: Predictions,
     *,
     costs: Tensor | None,
     groups: Sequence[str] | None,
@@ -83,17 +82,17 @@ def confidence_of(
     if costs is not None:
         means["cost"] = costs
     if prediction.intervals is not None:
-        means["coverage"] = covers(prediction.intervals, measured.labels)
+        means["coverage"] = covers(prediction.intervals, measured.truth)
         means["interval_size"] = sizes(prediction.intervals)
 
     def of_metrics(weights: Tensor) -> dict[str, Tensor]:
         metrics.reset()
-        metrics.update(measured.log_probs, measured.labels, measured.predicted, sample_weight=weights)
+        metrics.update(measured.log_probs, measured.truth, measured.predicted_index, sample_weight=weights)
         return dict(metrics.compute())
 
     def as_predicted(weights: Tensor) -> dict[str, Tensor]:
         calibrated.reset()
-        calibrated.update(prediction.log_probs, measured.labels, sample_weight=weights)
+        calibrated.update(prediction.log_probs, measured.truth, sample_weight=weights)
         figures = {name: (weights * values.double()).sum() / weights.sum() for name, values in means.items()}
         return {**calibrated.compute(), **figures}
 

@@ -1,21 +1,27 @@
-"""Opens data to evaluate a model on, with the columns and class order that the model was trained with."""
+"""Which data a model is evaluated on: opened with its columns and class order, all of it or what training held out."""
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from onepeak._core.check import check_choice
 from onepeak._core.files import expanded
-from onepeak._core.wording import listed
+from onepeak._core.wording import counted, listed
 from onepeak.data.datasets import DATASETS
-from onepeak.data.manifest import FeatureRows, Manifest
-from onepeak.data.order import classes_file
+from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
+from onepeak.data.order import classes_file, shown_order
 from onepeak.data.source import DataSource
-from onepeak.data.tables.columns import PATH
+from onepeak.data.splits.leaks import item_digests
+from onepeak.data.tables.columns import PATH, label_columns
 from onepeak.data.tables.read import Table
 from onepeak.errors import InputError
+from onepeak.experiment.results import PREDICTIONS, read_predictions
 from onepeak.serving.model import Model
+from onepeak.training.model_files import HELD_OUT_ITEMS, load_held_out_items, short
 
 
 def open_for(model: Model, source: DataSource) -> Manifest:
@@ -94,4 +100,86 @@ def _states_an_order(data: str | Path, table: Table | None) -> bool:
 
 
 def _known(name: str | None, columns: Collection[str]) -> str | None:
-    return name if name in columns else None
+    return name if name is not None and set(label_columns(name, columns)) <= set(columns) else None
+
+
+def with_classes_of(model: Model, data: Manifest) -> tuple[Manifest, tuple[str, ...]]:
+    """The data with its labels counted as the model counts them; and a note where it lacks classes of the model."""
+    if data.classes == model.classes:
+        return data, ()
+    positions = {name: position for position, name in enumerate(model.classes)}
+    places = [positions.get(name, -1) for name in data.classes]
+    if -1 in places or places != sorted(places):
+        raise InputError(
+            "The classes of the data must be those of the model, in the same order: the model has "
+            f"{shown_order(model.classes)}, the data {shown_order(data.classes)}."
+        )
+    labels = np.array(places, dtype=np.int64)[data.labels]
+    note = f"the data has {len(data.classes)} of the model's {len(model.classes)} classes"
+    return replace(data, labels=labels, classes=model.classes, true_log_probs=None), (note,)
+
+
+HeldOut: TypeAlias = Literal["valid", "test"]
+_TITLES: dict[HeldOut, str] = {"valid": "validation", "test": "test"}
+
+
+def held_out(data: Manifest, model: Model, folder: Path, part: HeldOut) -> Manifest:
+    """Keeps only the items of one part of the model's own split, wherever they are in the data now.
+
+    Items are matched by content and label, so the data may have been moved, sorted or extended since. Of rows equal in
+    features and label, as many are kept as the part has; which of them makes no difference to any metric.
+
+    Args:
+        data: What the model was trained on, opened again.
+        model: The model.
+        folder: Its folder, which holds the run's predictions for the part.
+        part: "test" for items the model never saw, "valid" for those its epoch and calibration were chosen on.
+
+    Raises:
+        InputError: The folder does not record what was in the part, or the data has none of it.
+    """
+    check_choice("part", part, get_args(HeldOut))
+    missing = _recorded(folder, part)
+    size, chosen_items = missing.total(), []
+    if isinstance(data.items, FeatureRows):
+        check_rows(model, data.items)
+    digests = item_digests(data.items)
+    for place, (digest, label) in enumerate(zip(digests, _labels(data, model), strict=True)):
+        if missing[item := (short(digest), label)]:
+            missing[item] -= 1
+            chosen_items.append(place)
+    gone, title = missing.total(), _TITLES[part]
+    if not chosen_items:
+        raise InputError(
+            f"`part` needs the data that the model was trained on, got data with none of the "
+            f"{counted(size, 'item')} of its {title} part: leave it out to measure on all items."
+        )
+    notes = [f"only the {title} part of the model's training: {len(chosen_items):,} of {counted(len(data), 'item')}"]
+    if gone:
+        notes.append(f"{gone:,} of the {counted(size, 'item')} of the {title} part are no longer in the data")
+    if part == "valid":
+        notes.append("the model's epoch and calibration were chosen on the validation part: its figures flatter it")
+    items = replace(data.items, digests=digests) if isinstance(data.items, ImageFiles) else data.items
+    chosen = replace(data, items=items).take(chosen_items)  # keeps the hashes, so that no file is read again
+    return replace(chosen, notes=(*chosen.notes, *notes))
+
+
+def _recorded(folder: Path, part: HeldOut) -> Counter[tuple[str, int]]:
+    """Counts how often each content and label is in the part."""
+    why = f"`part` needs to know what was held out when the model was trained, which {folder}"
+    if not (folder / PREDICTIONS).is_file():
+        raise InputError(f"{why} does not say without {PREDICTIONS}: copy the folder of the training whole.")
+    rows = read_predictions(folder, columns=["part", "label"])
+    items = load_held_out_items(folder)
+    if len(items) != len(rows["part"]):
+        raise InputError(
+            f"{why} does not say without its own {HELD_OUT_ITEMS}: copy the folder of the training whole, or train "
+            "again if an earlier version wrote it."
+        )
+    text = zip(rows["part"].tolist(), items, rows["label"].tolist(), strict=True)
+    return Counter((item, label) for name, item, label in text if name == part)
+
+
+def _labels(data: Manifest, model: Model) -> list[int]:
+    labels: list[int] = with_classes_of(model, data)[0].labels.tolist()
+    return labels

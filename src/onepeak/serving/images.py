@@ -13,12 +13,12 @@ from torch import Tensor
 from onepeak._core.files import expanded
 from onepeak._core.wording import counted, did_you_mean, listed
 from onepeak.data.images.decode import Image, UnreadableImageError, decode_image, upright_rgb
-from onepeak.data.images.folder import on_disk, scan
+from onepeak.data.images.folder import Tree, on_disk, scan
 from onepeak.data.images.resize import Resize
 from onepeak.data.tables.columns import PATH
 from onepeak.data.tables.read import CSV_SUFFIXES, PARQUET_SUFFIXES, Table, read_table
 from onepeak.errors import InputError
-from onepeak.serving.passthrough_columns import Cell, PassthroughColumns, passthrough_columns
+from onepeak.serving.output import Cell, PassthroughColumns, passthrough_columns
 
 Pixels: TypeAlias = npt.NDArray[np.uint8]
 """One image: uint8, height x width x 3."""
@@ -165,7 +165,7 @@ def images_and_columns(
     Args:
         inputs: As for `image_paths`; only lists if columns are kept or a root is given.
         columns: As for `image_paths`.
-        keep: See `onepeak.serving.passthrough_columns.passthrough_columns`; every list must have these columns.
+        keep: See `onepeak.serving.output.passthrough_columns`; every list must have these columns.
         root: The folder that listed paths are relative to, instead of each list's own.
     """
     given = [expanded(each) for each in inputs]
@@ -193,7 +193,8 @@ def images_and_columns(
             table = read_table(path, as_text=None, empty=True)
             written = _names(path, table, columns)
             start = path.parent if root is None else expanded(root)
-            spellings = on_disk(start, ["" if isinstance(name, Unnamed) else name for name in written])
+            texts = ["" if isinstance(name, Unnamed) else name for name in written]
+            spellings = on_disk(start, texts, tree=Tree(start))
             paths += [
                 name if isinstance(name, Unnamed) else start / (spelt or name)
                 for name, spelt in zip(written, spellings, strict=True)

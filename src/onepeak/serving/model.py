@@ -1,10 +1,7 @@
-"""A trained model, loaded from its folder, that predicts for images or rows.
+"""A trained model, loaded from its folder, that predicts for images or rows."""
 
-Long because `Model` is one class to its user, and every way to call it is documented there. The handling of its outputs
-is in the neighbouring files.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import final
 
@@ -12,23 +9,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from onepeak._core.check import check_integer
-from onepeak._core.wording import did_you_mean_file
+from onepeak._core.files import expanded
+from onepeak._core.wording import did_you_mean_file, listed
 from onepeak.data.costs import costs_of
-from onepeak.data.images.decode import UnreadableImageError
-from onepeak.data.images.depth import depth_notes
 from onepeak.data.manifest import FeatureRows
-from onepeak.errors import InputError, NotFiniteError
+from onepeak.errors import InputError
 from onepeak.networks.inputs import normalise
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import is_own
-from onepeak.serving.choose_model import model_folder
-from onepeak.serving.image_batches import Batch, SizeBatches
+from onepeak.posterior.predictions import Predictions, SourceName, Unlike
 from onepeak.serving.images import AnyImage, Pixels, image_paths, pixels_of, separate
-from onepeak.serving.out_of_range import unlike_notes
 from onepeak.serving.posterior_options import PosteriorOptions
-from onepeak.serving.prediction import NO_POSTERIOR, Prediction, Row, SourceName, Unlike
-from onepeak.serving.table_rows import rows_of
+from onepeak.serving.predict import notes_of, predict_all
+from onepeak.serving.table_rows import TableRows, rows_of
 from onepeak.training.devices import find_device, same_bits
 from onepeak.training.model_files import (
     WEIGHTS,
@@ -38,9 +31,21 @@ from onepeak.training.model_files import (
     load_trained_items,
     weights_id,
 )
+from onepeak.training.out_folder import DESCRIPTION
 
-IMAGES_A_BATCH = 32
-ROWS_A_BATCH = 4096
+
+def model_folder(folder: Path) -> Path:
+    """Returns the model's folder: the one given, or the only model among the runs of a comparison."""
+    folder = expanded(folder)
+    if (folder / DESCRIPTION).is_file():
+        return folder
+    models = sorted(path.parent for path in folder.glob(f"runs/*/*/{DESCRIPTION}"))
+    if len(models) > 1:
+        raise InputError(
+            f"`{folder}` must hold one model, got a comparison with {len(models)}: name one of them, "
+            f"{listed(models, limit=3)}."
+        )
+    return models[0] if models else folder
 
 
 def load(folder: str | Path, *, device: str = "cpu") -> "Model":
@@ -74,8 +79,8 @@ def load(folder: str | Path, *, device: str = "cpu") -> "Model":
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     save_model(Path(folder), description, network.state_dict())
         ...     model = load(folder)
-        >>> rows_with_posterior = model.predict(np.zeros((2, 64, 96, 3), np.uint8))
-        >>> rows_with_posterior.labels.shape, rows_with_posterior.log_probs.shape, rows_with_posterior.soi.shape
+        >>> found = model.predict(np.zeros((2, 64, 96, 3), np.uint8))
+        >>> found.predicted_index.shape, found.log_probs.shape, found.soi.shape
         (torch.Size([2]), torch.Size([2, 3]), torch.Size([2]))
     """
     place = find_device(device)
@@ -146,7 +151,7 @@ class Model:
         project: bool = False,
         raw: bool = False,
         decimal: str | None = None,
-    ) -> Prediction:
+    ) -> Predictions:
         """Predicts labels, posteriors, intervals and side order index for images or rows.
 
         Args:
@@ -172,27 +177,23 @@ class Model:
             InputError: An input is not an image, lacks columns of the model or has no value in any of them, or has no
                 posterior (numbers far beyond those of the training). `onepeak.serving.stream` continues past bad files.
         """
-        posterior_options = self.posterior_options(alpha=alpha, decide=decide, cost=cost, project=project, raw=raw)
+        options = self.posterior_options(alpha=alpha, decide=decide, cost=cost, project=project, raw=raw)
+        samples: list[AnyImage] | TableRows
         if self.description.table is not None:
-            table = rows_of(inputs, self.description.table, decimal=decimal)
-            labels, log_probs = self.row_answers(table.rows, batch_size=batch_size)
-            return self.prediction(
-                labels,
-                log_probs,
-                table.sources,
-                posterior_options,
-                source_name=table.source_name,
-                unlike=table.unlike,
-                notes=(*table.notes, *table.unlike_notes),
-            )
-        if decimal is not None:
-            raise InputError("`decimal` has no effect for an image model: leave it out.")
-        if isinstance(inputs, str | Path) and Path(inputs).is_dir():
-            inputs = image_paths([inputs])
-        images = separate(inputs)
-        if not images:
-            raise InputError("`inputs` must hold at least one image, got none.")
-        return self._predict_images(images, batch_size, posterior_options)
+            samples = rows_of(inputs, self.description.table, decimal=decimal)
+            source_name: SourceName = samples.source_name
+        else:
+            if decimal is not None:
+                raise InputError("`decimal` has no effect for an image model: leave it out.")
+            if isinstance(inputs, str | Path) and Path(inputs).is_dir():
+                inputs = image_paths([inputs])
+            samples = separate(inputs)
+            if not samples:
+                raise InputError("`inputs` must hold at least one image, got none.")
+            source_name = "path" if all(isinstance(image, str | Path) for image in samples) else "item"
+        raw_predictions, _ = predict_all(self, samples, batch_size=batch_size, on_failure="raise")
+        found = self.read(replace(raw_predictions, source_name=source_name), options)
+        return replace(found, notes=notes_of(self, samples, options, found.with_unlike, source_name=source_name))
 
     def posterior_options(
         self,
@@ -227,20 +228,24 @@ class Model:
         """
         return self._computed(self._images(images))
 
-    def row_answers(self, rows: FeatureRows, *, batch_size: int | None = None) -> tuple[Tensor, Tensor]:
-        """Like `answers`, for rows with the columns and codes of `description.table`.
-
-        Args:
-            rows: The rows.
-            batch_size: The most rows computed at once; by default 4096.
-        """
+    def row_answers(self, rows: FeatureRows) -> tuple[Tensor, Tensor]:
+        """Like `answers`, for rows with the columns and codes of `description.table`."""
         if self.description.table is None:
             raise InputError("This model reads images, got rows of a table.")
-        size = check_integer("batch_size", ROWS_A_BATCH if batch_size is None else batch_size, minimum=1)
-        encoded = torch.from_numpy(self.description.table.encode(rows))
-        answers = [self._computed(part.to(self.device)) for part in encoded.split(size)]
-        labels, log_probs = (torch.cat(parts) for parts in zip(*answers, strict=True))
-        return labels, log_probs
+        return self._computed(torch.from_numpy(self.description.table.encode(rows)).to(self.device))
+
+    def read(self, raw: Predictions, options: PosteriorOptions) -> Predictions:
+        """Returns the network's own predictions as the options read them: calibrated, decided, with intervals."""
+        calibration = self.description.calibration
+        read = options.read(raw.log_probs, raw.predicted_index, calibration)
+        return replace(
+            raw,
+            classes=self.classes,
+            predicted_index=read.labels,
+            log_probs=read.log_probs,
+            intervals=read.intervals,
+            alpha=options.used_alpha(calibration),
+        )
 
     @torch.inference_mode()
     def evidence(self, images: Sequence[Pixels], labels: Tensor) -> Tensor:
@@ -257,108 +262,6 @@ class Model:
             maps = self.network.class_evidence(self._images(images), labels.to(self.device)).float().cpu()
         lowest = torch.where(maps.isfinite(), maps, torch.inf).amin(dim=(1, 2), keepdim=True).nan_to_num(posinf=0.0)
         return torch.where(maps.isfinite(), maps, lowest)
-
-    def prediction(
-        self,
-        labels: Tensor,
-        log_probs: Tensor,
-        sources: tuple[str | int, ...],
-        posterior_options: PosteriorOptions,
-        *,
-        source_name: SourceName = "item",
-        unlike: tuple[Unlike, ...] = (),
-        notes: tuple[str, ...] = (),
-    ) -> Prediction:
-        """Turns the output of `answers` into a prediction.
-
-        Args:
-            labels: The method's own.
-            log_probs: The method's posteriors.
-            sources: The identifier of each sample.
-            posterior_options: How to read the posteriors.
-            source_name: The kind of identifier; see `SourceName`.
-            unlike: How each sample is unlike the training samples, if that was checked.
-            notes: Notes for the user so far.
-
-        Raises:
-            NotFiniteError: A sample has no posterior; `rows` continues past those.
-        """
-        if (lost := log_probs.isnan().any(dim=-1)).any():
-            first = sources[int(lost.int().argmax())]
-            raise NotFiniteError(f"{source_name} {first} of the inputs cannot be answered: {NO_POSTERIOR}.")
-        calibration = self.description.calibration
-        read = posterior_options.read(log_probs, labels, calibration)
-        return Prediction(
-            classes=self.classes,
-            labels=read.labels,
-            log_probs=read.log_probs,
-            intervals=read.intervals,
-            alpha=posterior_options.used_alpha(calibration),
-            sources=sources,
-            source_name=source_name,
-            unlike=unlike,
-            notes=(*notes, *posterior_options.notes(calibration)),
-        )
-
-    def rows(
-        self,
-        labels: Tensor,
-        log_probs: Tensor,
-        sources: tuple[str | int, ...],
-        posterior_options: PosteriorOptions,
-        *,
-        unlike: tuple[Unlike, ...] = (),
-    ) -> Iterator[Row]:
-        """Turns the output of `answers` into rows; a sample without a posterior becomes a row with an error.
-
-        Args:
-            labels: The method's own.
-            log_probs: The method's posteriors.
-            sources: The identifier of each sample.
-            posterior_options: How to read the posteriors.
-            unlike: As for `prediction`.
-        """
-        lost = log_probs.isnan().any(dim=-1).tolist()
-        known = [place for place, gone in enumerate(lost) if not gone]
-        names = tuple(sources[place] for place in known)
-        by = tuple(unlike[place] for place in known) if unlike else ()
-        rows_with_posterior = self.prediction(
-            labels[known], log_probs[known], names, posterior_options, unlike=by
-        ).rows()
-        for source, gone in zip(sources, lost, strict=True):
-            yield Row(source=source, error=NO_POSTERIOR) if gone else next(rows_with_posterior)
-
-    def _predict_images(
-        self, images: list[AnyImage], batch_size: int | None, posterior_options: PosteriorOptions
-    ) -> Prediction:
-        labels = torch.empty(len(images), dtype=torch.int64)
-        log_probs = torch.empty(len(images), len(self.classes))
-        unlike: list[Unlike] = [None] * len(images)
-        for batch in self._batches(images, IMAGES_A_BATCH if batch_size is None else batch_size):
-            places = [place for place, _ in batch]
-            labels[places], log_probs[places] = self.answers([pixels for _, pixels in batch])
-            for place, pixels in batch:
-                unlike[place] = self.unlike(pixels)
-        files = all(isinstance(image, str | Path) for image in images)
-        name: SourceName = "path" if files else "item"
-        sources = tuple(str(image) for image in images) if files else tuple(range(len(images)))
-        paths = [Path(image) for image in images if isinstance(image, str | Path)]
-        depth = depth_notes(paths, self.description.bits, asked=True)
-        notes = (*depth, *unlike_notes(zip(sources, unlike, strict=True), len(unlike), source_name=name))
-        return self.prediction(
-            labels, log_probs, sources, posterior_options, source_name=name, unlike=tuple(unlike), notes=notes
-        )
-
-    def _batches(self, images: list[AnyImage], batch_size: int) -> Iterator[Batch]:
-        waiting = SizeBatches(batch_size)
-        for place, image in enumerate(images):
-            try:
-                pixels = self.pixels(image)
-            except UnreadableImageError as error:
-                name = image if isinstance(image, str | Path) else f"Image {place} of `inputs`"
-                raise InputError(f"{name} cannot be read: {error}.") from error
-            yield from waiting.add(place, pixels)
-        yield from waiting.rest()
 
     def _images(self, images: Sequence[Pixels]) -> Tensor:
         # Channels-last memory, as in training's batches: another layout would round differently.

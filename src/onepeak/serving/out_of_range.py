@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from onepeak._core.wording import counted, listed
 from onepeak.data.manifest import FeatureRows
-from onepeak.serving.prediction import SourceName, Unlike, called
+from onepeak.posterior.predictions import SourceName, Unlike, called
 from onepeak.training.model_files import ModelDescription
 from onepeak.training.table import TableEncoder
 

@@ -1,16 +1,73 @@
-"""Writes rows of predictions to a file, one by one as they come."""
+"""Writes rows of predictions to a file, one by one as they come, beside columns of the input that are copied."""
 
 import csv
 import json
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
+from onepeak._core.imports import Frame, require
+from onepeak._core.registry import unknown_name
 from onepeak.errors import InputError
-from onepeak.serving.passthrough_columns import PassthroughColumns, beside
-from onepeak.serving.prediction import Row, SourceName, unlike_text
+from onepeak.posterior.predictions import Row, SourceName, unlike_text
 
-_BEFORE = ("name", "label", "lower_name", "upper_name", "lower", "upper")
+Cell: TypeAlias = str | int | float | bool | None
+"""A value that both CSV and JSON can hold."""
+RowT = TypeVar("RowT")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassthroughColumns:
+    """Selected columns, as rows."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    """One per sample, in the order of the samples."""
+
+
+def passthrough_columns(frame: Frame, keep: Sequence[str]) -> PassthroughColumns:
+    """Returns the named columns, unchanged.
+
+    Args:
+        frame: A table; the text of a file is not converted.
+        keep: Column names, each possibly several separated by commas. A column whose own name contains a comma is that
+            column.
+
+    Example:
+        >>> import pandas
+        >>> table = pandas.DataFrame({"id": ["007", ""], "age": [61.0, 58.0], "ward": ["A", "B"]})
+        >>> passthrough_columns(table, ["id,age"])
+        PassthroughColumns(names=('id', 'age'), rows=(('007', 61.0), (None, 58.0)))
+        >>> passthrough_columns(table, ["wrad"])
+        Traceback (most recent call last):
+        onepeak.errors.UnknownNameError: Unknown `--keep` column 'wrad'. Did you mean 'ward'? Known: id, age, ward.
+    """
+    columns = {str(name): name for name in frame.columns}
+    wanted = [name for each in keep for name in ([each] if each in columns else each.split(","))]
+    names = tuple(dict.fromkeys(name if name in columns else name.strip() for name in wanted))
+    for name in names:
+        if name not in columns:
+            raise unknown_name("`--keep` column", name, columns)
+    cells = [[_cell(value) for value in frame[columns[name]].tolist()] for name in names]
+    return PassthroughColumns(names=names, rows=tuple(zip(*cells, strict=True)) if cells else ((),) * len(frame))
+
+
+def beside(rows: Iterable[RowT], passthrough: PassthroughColumns | None) -> Iterator[tuple[RowT, tuple[Cell, ...]]]:
+    """Pairs each row with its kept cells."""
+    return ((row, ()) for row in rows) if passthrough is None else zip(rows, passthrough.rows, strict=True)
+
+
+def _cell(value: object) -> Cell:
+    pandas = require("pandas", extra="data", purpose="A table")
+    if pandas.api.types.is_scalar(value) and (pandas.isna(value) or value == ""):
+        return None
+    if isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):  # JSON has no infinity
+        return value
+    return str(value)
+
+
+_BEFORE = ("predicted_class", "predicted_index", "name", "label", "lower_name", "upper_name", "lower", "upper")
 """Classes come before their positions: who reads the first column after the path reads a class."""
 _AFTER = ("soi", "unimodal", "paradoxical", "unlike", "error")
 """Fields of a row: in JSON the posterior precedes these, in CSV it comes last, one column per class."""
@@ -66,8 +123,10 @@ class OutputColumns:
 
     def values(self, row: Row) -> dict[str, Any]:
         """All values of a row, by column."""
-        action = None if row.label is None or not self.actions else self.actions[row.label]
-        return {**vars(row), "action": action}
+        index = row.predicted_index
+        action = None if index is None or not self.actions else self.actions[index]
+        former = {"name": row.predicted_class, "label": row.predicted_index}
+        return {**vars(row), **former, "action": action}
 
 
 def write_csv(rows: Iterable[Row], file: TextSink, columns: OutputColumns) -> None:
@@ -82,8 +141,8 @@ def write_csv(rows: Iterable[Row], file: TextSink, columns: OutputColumns) -> No
         >>> import sys
         >>> columns = OutputColumns(source_name="path", classes=("low", "high"))
         >>> write_csv([Row(source="a.png", error="empty")], sys.stdout, columns)
-        path,name,label,lower_name,upper_name,lower,upper,soi,unimodal,paradoxical,unlike,error,p_low,...
-        a.png,,,,,,,,,,,empty,,,,
+        path,predicted_class,predicted_index,name,label,lower_name,upper_name,lower,upper,soi,unimodal,paradoxical,unlike,error,p_low,...
+        a.png,,,,,,,,,,,,,empty,,,,
     """
     writer = csv.writer(file, lineterminator="\n")
     answer = (*columns.first, *_AFTER)
@@ -106,9 +165,9 @@ def write_json_lines(rows: Iterable[Row], file: TextSink, columns: OutputColumns
 
     Example:
         >>> import sys
-        >>> row = Row(source=2, label=0, name="low", log_probs=(0.0, float("-inf")), soi=1.0, unimodal=True)
+        >>> row = Row(source=2, predicted_class="low", predicted_index=0, log_probs=(0.0, float("-inf")), soi=1.0)
         >>> write_json_lines([row], sys.stdout, OutputColumns(source_name="line", classes=("low", "high")))
-        {"line": 2, "name": "low", "label": 0, ... "probs": [1.0, 0.0], "log_probs": [0.0, null], "soi": 1.0, ...}
+        {"line": 2, "predicted_class": "low", ... "probs": [1.0, 0.0], "log_probs": [0.0, null], "soi": 1.0, ...}
     """
     answer = (*columns.first, "probs", "log_probs", *_AFTER)
     for row, cells in beside(rows, columns.passthrough):

@@ -17,10 +17,15 @@ from onepeak.data.tables.columns import repeated
 from onepeak.data.tables.encode import encode_like
 from onepeak.data.tables.read import CSV_SUFFIXES, PARQUET_SUFFIXES, read_table
 from onepeak.errors import InputError
-from onepeak.serving.out_of_range import unlike_notes, unlike_rows
-from onepeak.serving.passthrough_columns import PassthroughColumns, passthrough_columns
-from onepeak.serving.prediction import NO_VALUE, SourceName, Unlike
+from onepeak.posterior.predictions import SourceName, Unlike
+from onepeak.serving.out_of_range import unlike_rows
+from onepeak.serving.output import PassthroughColumns, passthrough_columns
 from onepeak.training.table import TableEncoder
+
+NO_VALUE = (
+    "it has no value in any column of the model (names that the model has not seen do not count), so that the "
+    "prediction would say nothing about it"
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -31,29 +36,38 @@ class TableRows:
     sources: tuple[str | int, ...]
     """The identifier of each row; see `source_name`."""
     source_name: SourceName
-    notes: tuple[str, ...]
-    """Notes on names that the model has not seen and, for a file, on missing values."""
     unlike: tuple[Unlike, ...]
     """The columns in which each row is unlike the training: numbers far outside its range, and new names."""
+    read_notes: tuple[str, ...] = ()
+    """Notes of the reader, as on decimal commas and names that the model has not seen."""
     errors: dict[int, str] = field(default_factory=dict)
     """What is wrong with rows that cannot be read, by position; their values are meaningless."""
+    empty: frozenset[int] = frozenset()
+    """The positions of readable rows without a value in any column, which have no prediction either."""
     passthrough: PassthroughColumns | None = None
     """Columns to copy into the output."""
 
     @cached_property
-    def empty(self) -> frozenset[int]:
-        """The positions of readable rows without a value in any column."""
-        return frozenset(np.flatnonzero(np.isnan(self.rows.values).all(axis=1)).tolist()).difference(self.errors)
-
-    @property
-    def unlike_notes(self) -> tuple[str, ...]:
-        """Notes on rows that are unlike the training, assuming that all rows have a prediction."""
-        return unlike_notes(zip(self.sources, self.unlike, strict=True), len(self.rows), source_name=self.source_name)
-
-    @property
     def unanswered(self) -> dict[int, str]:
         """Why rows have no prediction, by position: they cannot be read, or have no value in any column."""
         return {**self.errors, **dict.fromkeys(self.empty, NO_VALUE)}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes of the reader, on values that are filled in, on rows that lack most values, and that have none."""
+        shares = np.isnan(self.rows.values).mean(axis=1)
+        shares[list(self.unanswered)] = 0
+        notes = list(self.read_notes)
+        if some := int((shares > 0).sum()):
+            notes.append(f"missing values in {some:,} of {counted(len(shares), 'row')}, filled in as in training")
+        for places, what in (
+            (np.flatnonzero(shares > 0.5).tolist(), "with less than half of the values"),
+            (sorted(self.empty), "without any value"),
+        ):
+            if places:
+                names = listed(self.sources[place] for place in places)
+                notes.append(f"{counted(len(places), 'row')} {what}: {self.source_name} {names}")
+        return tuple(notes)
 
 
 def rows_of(inputs: object, encoder: TableEncoder, *, decimal: str | None = None) -> TableRows:
@@ -94,9 +108,10 @@ def rows_of_frame(frame: Frame, encoder: TableEncoder) -> TableRows:
         rows=rows,
         sources=tuple(frame.index.tolist()),
         source_name="row",
-        notes=notes,
+        read_notes=notes,
         unlike=unlike_rows(rows, encoder, new=_new_names(frame, rows)),
         errors=errors,
+        empty=frozenset(np.flatnonzero(np.isnan(rows.values).all(axis=1)).tolist()).difference(errors),
     )
 
 
@@ -108,7 +123,7 @@ def rows_of_file(
     Args:
         path: A file with the model's columns.
         encoder: The model's encoder.
-        keep: Columns to copy into the output; see `onepeak.serving.passthrough_columns.passthrough_columns`.
+        keep: Columns to copy into the output; see `onepeak.serving.output.passthrough_columns`.
         decimal: "," if commas in numbers are decimal commas; see `onepeak.data.tables.read.read_table`.
     """
     if path.is_dir() or (path.exists() and path.suffix.lower() not in (*CSV_SUFFIXES, *PARQUET_SUFFIXES)):
@@ -121,13 +136,14 @@ def rows_of_file(
     pointed, with_commas = columns_with_points(table.frame, numbers, commas=table.commas)
     read = rows_of_frame(pointed, encoder)
     misfits = {place: table.misfits[row] for place, row in enumerate(read.sources) if row in table.misfits}
-    read = replace(
+    return replace(
         read,
+        read_notes=(*with_commas, *read.read_notes),
         source_name="line" if path.suffix.lower() in CSV_SUFFIXES else "row",
         errors=read.errors | misfits,
+        empty=read.empty.difference(misfits),
         passthrough=passthrough_columns(table.frame, keep) if keep else None,
     )
-    return replace(read, notes=(*with_commas, *read.notes, *_missing(read)))
 
 
 def _new_names(frame: Frame, rows: FeatureRows) -> npt.NDArray[np.bool_]:
@@ -138,23 +154,6 @@ def _new_names(frame: Frame, rows: FeatureRows) -> npt.NDArray[np.bool_]:
         if name in rows.categories and gone.any():
             new[gone, place] = as_names(frame[name][gone]).notna()
     return new
-
-
-def _missing(table: TableRows) -> list[str]:
-    """Notes on values that are filled in, on rows that lack most values, and on rows that have none."""
-    shares = np.isnan(table.rows.values).mean(axis=1)
-    shares[[*table.errors, *table.empty]] = 0
-    notes = []
-    if some := int((shares > 0).sum()):
-        notes.append(f"missing values in {some:,} of {counted(len(shares), 'row')}, filled in as in training")
-    for places, what in (
-        (np.flatnonzero(shares > 0.5).tolist(), "with less than half of the values"),
-        (sorted(table.empty), "without any value"),
-    ):
-        if places:
-            names = listed(table.sources[place] for place in places)
-            notes.append(f"{counted(len(places), 'row')} {what}: {table.source_name} {names}")
-    return notes
 
 
 def _frame(inputs: object, encoder: TableEncoder) -> Frame:

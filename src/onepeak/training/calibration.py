@@ -22,7 +22,7 @@ from onepeak.posterior.conformal import (
     smallest_alpha,
     widened,
 )
-from onepeak.training.evaluate import Predictions
+from onepeak.posterior.predictions import Predictions
 
 ALPHA = 0.1
 """Default share of samples that may lie outside their interval."""
@@ -94,7 +94,7 @@ def calibration_of(valid: Predictions) -> Calibration:
     that were used for nothing else.
     """
     temperature, note = _temperature(valid)
-    scores = scores_at(temper(valid.log_probs, temperature), valid.labels).sort().values.tolist()
+    scores = scores_at(temper(valid.log_probs, temperature), valid.truth).sort().values.tolist()
     return Calibration(
         temperature=temperature, num_samples=len(scores), scores=tuple(map(_rounded_up, _thinned(scores))), note=note
     )
@@ -128,8 +128,8 @@ def calibrated_figures(calibration: Calibration, test: Predictions) -> dict[str,
     """Measures the calibrated posteriors and their intervals on other samples; see `figures_of`."""
     intervals = None
     if calibration.allows(ALPHA):
-        intervals = calibration.intervals(test.log_probs, test.predicted, ALPHA)
-    return figures_of(calibration.temper(test.log_probs), test.labels, intervals, ALPHA)
+        intervals = calibration.intervals(test.log_probs, test.predicted_index, ALPHA)
+    return figures_of(calibration.temper(test.log_probs), test.truth, intervals, ALPHA)
 
 
 def figures_of(
@@ -147,20 +147,20 @@ def figures_of(
 
 def _temperature(valid: Predictions) -> tuple[float, str | None]:
     """Returns the best temperature, or 1 and the reason."""
-    count = len(valid.labels)
+    count = len(valid.truth)
     if count < FEWEST:
         return 1.0, f"posteriors are not calibrated: {count} validation samples, and {FEWEST} are needed"
-    if len(valid.labels.unique()) == 1:
+    if len(valid.truth.unique()) == 1:
         return 1.0, "posteriors are not calibrated: all validation samples are of one class"
-    at_label: Tensor = valid.log_probs.gather(1, valid.labels.unsqueeze(1))
+    at_label: Tensor = valid.log_probs.gather(1, valid.truth.unsqueeze(1))
     if at_label.isneginf().any():
         return 1.0, "posteriors are not calibrated: some validation samples have no probability at their true label"
-    if best_without_bound(valid.log_probs, valid.labels):
+    if best_without_bound(valid.log_probs, valid.truth):
         return (
             1.0,
             "posteriors are not calibrated: every validation sample is predicted correctly, so no temperature is best",
         )
-    return fit_temperature(valid.log_probs, valid.labels), None
+    return fit_temperature(valid.log_probs, valid.truth), None
 
 
 def _thinned(scores: Sequence[float]) -> list[float]:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import torch
@@ -14,6 +13,7 @@ from onepeak.errors import NotFiniteError
 from onepeak.methods.method import Method
 from onepeak.metrics.catalog import DEFAULT_NAMES, collection
 from onepeak.networks.network import Network
+from onepeak.posterior.predictions import Predictions
 from onepeak.training.feed import Feed, Indices, on_device
 
 if TYPE_CHECKING:
@@ -23,17 +23,6 @@ if TYPE_CHECKING:
 
 SAMPLES_AT_ONCE = 4096
 """Number of samples that are measured together."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Predictions:
-    """A network's predictions for some samples, in the order of `indices`, on the CPU."""
-
-    indices: Indices
-    labels: Tensor
-    predicted: Tensor
-    """Labels predicted by the method."""
-    log_probs: Tensor
 
 
 @torch.inference_mode()
@@ -50,7 +39,7 @@ def predict(
         log_probs[places] = network.method.log_probs(outputs).float().cpu()
         predicted[places] = network.method.predict(outputs).cpu()
     chosen = labels[on_device(indices, labels.device)].cpu()
-    return Predictions(indices=indices, labels=chosen, predicted=predicted, log_probs=log_probs)
+    return Predictions(items=indices, truth=chosen, predicted_index=predicted, log_probs=log_probs)
 
 
 def measured_names(select: str) -> tuple[str, ...]:
@@ -60,9 +49,9 @@ def measured_names(select: str) -> tuple[str, ...]:
 
 
 def measure(predictions: Predictions, *, names: Iterable[str] = DEFAULT_NAMES) -> dict[str, float]:
-    """Returns metrics of the catalog by key."""
+    """Returns metrics of the catalog by key, over samples whose truth is known."""
     metrics = collection(predictions.log_probs.shape[-1], names=names)
-    metrics.update(predictions.log_probs, predictions.labels, predictions.predicted)
+    metrics.update(predictions.log_probs, predictions.truth, predictions.predicted_index)
     return {name: float(value) for name, value in metrics.compute().items()}
 
 

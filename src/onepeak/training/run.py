@@ -22,11 +22,12 @@ from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import source_digest
 from onepeak.networks.seeds import seeded
+from onepeak.posterior.predictions import Predictions
 from onepeak.training.calibration import Calibration, calibrated_figures, calibration_of, frequency_gap
 from onepeak.training.checkpoint import HASH
 from onepeak.training.convergence import best_constant, never_predicted
 from onepeak.training.devices import same_bits
-from onepeak.training.evaluate import Predictions, measure, measured_names, predict
+from onepeak.training.evaluate import measure, measured_names, predict
 from onepeak.training.image_range import ImageRange, evidence_range
 from onepeak.training.loop import Loop, Trained
 from onepeak.training.model_files import ModelDescription, save_held_out_items, save_model, save_trained_items
@@ -141,7 +142,7 @@ def train_run(
     )
     result = _result(settings, prepared, split, outcome, fabric=fabric) | (notes or {})
     if fabric.is_global_zero:
-        held_out = [prepared.digests[item] for part in outcome.parts.values() for item in part.indices]
+        held_out = [prepared.digests[item] for part in outcome.parts.values() for item in part.items]
         write_history(outcome.trained.history, folder)
         write_predictions(outcome.parts, prepared, folder / "predictions.parquet")
         save_held_out_items(folder, held_out)
@@ -209,7 +210,7 @@ def _trained(
             name: predict(network, feed, indices, loop.device_labels, fabric=fabric, batch_size=size)
             for name, indices in (("valid", split.valid), ("test", split.test))
         }
-        predicted = parts["valid"].predicted
+        predicted = parts["valid"].predicted_index
         strength = evidence_range(network, feed, split.valid, predicted, fabric=fabric, batch_size=size)
     return _Outcome(
         trained=trained,
@@ -255,11 +256,11 @@ def _result(
 ) -> dict[str, Any]:
     manifest, trained, calibration = prepared.manifest, outcome.trained, outcome.calibration
     valid, test = outcome.parts["valid"], outcome.parts["test"]
-    label, error = best_constant(valid.labels, manifest.num_classes)
-    silent = never_predicted(valid.labels, valid.predicted)
+    label, error = best_constant(valid.truth, manifest.num_classes)
+    silent = never_predicted(valid.truth, valid.predicted_index)
     groups = group_counts(manifest, split)
     gap = frequency_gap(
-        calibration.temper(valid.log_probs), valid.labels, num_groups=None if groups is None else groups["valid"]
+        calibration.temper(valid.log_probs), valid.truth, num_groups=None if groups is None else groups["valid"]
     )
     return {
         "method": settings.method,
@@ -291,7 +292,7 @@ def _result(
         "constant": {
             "label": manifest.classes[label],
             "valid_mae": error,
-            "test_mae": float((test.labels - label).double().abs().mean()),
+            "test_mae": float((test.truth - label).double().abs().mean()),
         },
         "never_predicted": {manifest.classes[label]: count for label, count in silent.items()},
         "frequency_gap": gap and {"label": manifest.classes[gap[0]], "probability": gap[1], "share": gap[2]},
@@ -326,12 +327,12 @@ def write_predictions(parts: dict[str, Predictions], prepared: Prepared, path: P
         pandas.DataFrame(
             {
                 "part": name,
-                "item": part.indices,
-                "path": [prepared.manifest.items.paths[i] for i in part.indices]
+                "item": part.items,
+                "path": [prepared.manifest.items.paths[i] for i in part.items]
                 if hasattr(prepared.manifest.items, "paths")
                 else None,
-                "label": part.labels.numpy(),
-                "predicted": part.predicted.numpy(),
+                "label": part.truth.numpy(),
+                "predicted": part.predicted_index.numpy(),
                 "log_probs": list(part.log_probs.numpy()),
             }
         )

@@ -536,7 +536,7 @@ def test_rows_that_a_file_of_splits_leaves_out_are_told(run, table, tmp_path):
     ]
     status, _, errors = run(*flags)
     assert status == 0, errors
-    assert "2 of 80 samples are in no part, and not used: sample 78, sample 79" in errors
+    assert "2 of 80 samples are in no part, and not used: row 80, row 81" in errors
     assert "40 / 20 / 18 to train / validate / test" in errors
 
 

@@ -119,10 +119,6 @@ def test_the_limit_of_pixels_can_be_moved_both_ways(monkeypatch):
     assert Image.MAX_IMAGE_PIXELS == 10, "the user's own limit is put back"
 
 
-def test_the_limit_is_where_pillow_begins_to_warn():
-    assert MAX_PIXELS == Image.MAX_IMAGE_PIXELS
-
-
 def test_images_are_decoded_at_once_each_within_its_own_limit(monkeypatch):
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10)
     data = encoded(SMOOTH, "PNG")

@@ -59,12 +59,6 @@ def test_copies_inside_one_part_are_no_leak(images):
     assert find_leaks(manifest, split([0, 1], [2], [3]), digests=["x", "x", "y", "z"]) == []
 
 
-def test_many_examples_are_cut_short(images):
-    manifest = images([0] * 9 + [1], groups=(*"abcd", *"abcd", "e", "f"))
-    [leak] = find_leaks(manifest, split([0, 1, 2, 3], [8], [4, 5, 6, 7]))
-    assert str(leak).endswith("share 4 groups (4 samples of test): a, b, c, ...")
-
-
 def test_equal_rows_of_a_table_are_reported_and_not_refused(rows):
     manifest = rows([[1.0], [2.0], [1.0]], [0, 1, 0])
     [leak] = refuse_leaks(manifest, [split([0], [1], [2])], digests=["x", "y", "x"])

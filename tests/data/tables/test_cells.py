@@ -8,7 +8,6 @@ from onepeak.data.tables.cells import (
     as_names,
     categories_of,
     columns_with_points,
-    fault_of_text,
     formatted_fault,
     is_formatted,
     names_of,
@@ -131,16 +130,6 @@ def test_what_is_not_certain_is_refused_as_ever(texts):
     _, (fault,), _ = typed(pd.DataFrame({"x": texts}, dtype=object), commas="certain")
     assert fault.indices == ()
     assert fault.sentence.startswith(f"The column 'x' has formatted numbers: '{texts[0]}' (row 0)")
-
-
-@pytest.mark.parametrize(
-    "texts", [["1,234", "20,000"], ["12%", "7.5 %"], ["1,234.50", "9"], ["1,5", "2"], ["a", "b"], ["01067", "1,234"]]
-)
-def test_text_of_a_frame_is_told_of_in_the_words_for_a_file(texts):
-    cells = pd.Series(texts, name="x")
-    _, faults, _ = typed(pd.DataFrame({"x": cells.astype(object)}))
-    fault = fault_of_text(cells, texts)
-    assert (() if fault is None else (fault,)) == faults
 
 
 @pytest.mark.parametrize("proof", ["12,5", "0,125", "1234,567", "-1,2345", "1,234E+03", "+0,1"])

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onepeak.data.manifest import FeatureRows, ImageFiles
-from onepeak.data.source import DataSource
+from onepeak.data.manifest import FeatureRows
 from onepeak.data.tables.frame import from_frame
 from onepeak.errors import InputError
 
@@ -53,15 +52,6 @@ def test_floats_that_are_whole_are_integer_labels_and_categories_need_an_order()
         from_frame(pd.DataFrame({"a": [1, 2], "label": pd.Categorical(["high", "low"])}))
 
 
-def test_a_column_path_makes_a_list_of_images(plant):
-    root = plant("1.jpg", "2.jpg")
-    frame = pd.DataFrame({"path": ["2.jpg", "1.jpg"], "label": [5, 3], "age": [50, 60]})
-    data = from_frame(frame, root=root)
-    assert data.items == ImageFiles(root=root, paths=("2.jpg", "1.jpg"))
-    assert data.labels.tolist() == [1, 0]
-    assert data.notes[-1] == "left out 1 column of the list: age"
-
-
 def test_labels_and_groups_of_missing_images_are_left_out_with_them(plant):
     frame = pd.DataFrame({"path": ["a.jpg", "b.jpg", "c.jpg"], "label": [0, 1, 1], "group": ["p", None, "q"]})
     data = from_frame(frame, root=plant("a.jpg", "c.jpg"), skip_bad=True)
@@ -73,14 +63,6 @@ def test_labels_and_groups_of_missing_images_are_left_out_with_them(plant):
     assert (data.rows, data.take([1]).rows) == ((0, 2), (2,))
 
 
-def test_a_list_without_groups_is_told_of_a_column_that_looks_like_them(plant):
-    root = plant("a.jpg", "b.jpg", "c.jpg", "d.jpg")
-    patients = ["P1", "P1", "P2", "P3"]
-    frame = pd.DataFrame({"path": ["a.jpg", "b.jpg", "c.jpg", "d.jpg"], "label": [0, 1, 1, 0], "patient": patients})
-    assert from_frame(frame, root=root).notes[-1].startswith("patient: 3 names with 1.3 rows each;")
-    assert not any("names with" in note for note in from_frame(frame, root=root, group="patient").notes)
-
-
 def test_dates_of_a_frame_are_left_out_as_those_of_a_csv_are():
     days = pd.date_range("2024-03-01", periods=12)
     size = {"size": [n / 7 for n in range(12)], "label": [0, 1] * 6}
@@ -88,17 +70,6 @@ def test_dates_of_a_frame_are_left_out_as_those_of_a_csv_are():
     assert "left out, as dates: day; to use them, add" in notes[1]
     for column in (days, days.tz_localize("UTC"), days.date, [*days[:-1], None], days + pd.Timedelta(90, "s")):
         assert from_frame(pd.DataFrame({"day": column, **size})).notes == notes
-
-
-def test_formatted_numbers_stop_as_those_of_a_csv_do_unless_they_are_said_to_be_names(tmp_path):
-    frame = pd.DataFrame({"x": ["1,234.50", "12.5", "7"], "label": [0, 1, 1]}, index=[2, 3, 4])  # as a CSV calls them
-    frame.to_csv(tmp_path / "table.csv", index=False)
-    found = r"The column 'x' has formatted numbers: '1,234\.50' \(row 2\)\. Write numbers as 1234\.5, or "
-    with pytest.raises(InputError, match=f"^{found}"):
-        from_frame(frame)
-    with pytest.raises(InputError, match=rf"table\.csv: {found}"):
-        DataSource(tmp_path / "table.csv").open()
-    assert from_frame(frame, category=["x"]).items.categories["x"] == ("1,234.50", "12.5", "7")
 
 
 @pytest.mark.bad_input

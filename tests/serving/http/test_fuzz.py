@@ -1,4 +1,4 @@
-"""Malformed uploads and addresses by the thousand: each is refused with a reason, and the server goes on."""
+"""Malformed uploads and addresses by the hundred: each is refused with a reason, and the server goes on."""
 
 import asyncio
 import json
@@ -42,7 +42,7 @@ ODD = [
 def malformed_images(rng, images):
     """Heads of every format with noise behind, files cut off, and forms that are broken."""
     kinds = ["image/png", "application/octet-stream", "image/svg+xml", "image/../../x"]
-    for _ in range(750):
+    for _ in range(300):
         match rng.randrange(4):
             case 0:
                 body = rng.choice(list(MAGIC.values())) + rng.randbytes(rng.randrange(1, 400))
@@ -57,7 +57,7 @@ def malformed_images(rng, images):
             case _:
                 body = bytes(rng.choice([0, 10, 13, 45, 255]) for _ in range(rng.randrange(1, 300)))
         yield {"content": body, "headers": {"Content-Type": rng.choice(kinds)}}
-    for _ in range(350):
+    for _ in range(150):
         boundary = rng.choice(["x", "", "x" * 100, '"', "x;y", "\x7f"])
         parts = [b"--x", b"\r\n", b"Content-Disposition: form-data", b"; name=", b'"a"', b'; filename="', b"\r\n\r\n"]
         body = b"".join(rng.choice([*parts, rng.randbytes(5)]) for _ in range(rng.randrange(1, 30)))
@@ -67,7 +67,7 @@ def malformed_images(rng, images):
 def malformed_rows(rng):
     """JSON that is none, or says something else."""
     whole = json.dumps({"rows": [{"size": 1.5, "tone": "dark"}]})
-    for _ in range(350):
+    for _ in range(150):
         match rng.randrange(4):
             case 0:
                 body = whole[: rng.randrange(1, len(whole))].encode()
@@ -87,7 +87,7 @@ def malformed_rows(rng):
 
 def odd_addresses(rng):
     """Paths that lead out of everything, methods and options that nobody offers."""
-    for _ in range(600):
+    for _ in range(200):
         path = "/" + "/".join(rng.choice(ODD) for _ in range(rng.randrange(1, 8))) + "/x"
         yield rng.choice(["GET", "POST", "PUT", "DELETE", "PATCH"]), path
     for path in ("/v1/predict", "/v1/model", "/healthz", "/docs", "/openapi.json"):
@@ -97,7 +97,7 @@ def odd_addresses(rng):
 
 
 @pytest.mark.bad_input
-def test_thousands_of_malformed_requests_get_a_reason_and_leave_a_living_server(model, table, arrays):
+def test_hundreds_of_malformed_requests_get_a_reason_and_leave_a_living_server(model, table, arrays):
     rng = random.Random(0)
     files = [encoded(arrays[0], kind) for kind in ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP")]
     asked = {
@@ -125,5 +125,5 @@ def test_thousands_of_malformed_requests_get_a_reason_and_leave_a_living_server(
             assert "Traceback" not in answer.text
             if path.startswith("/v1/predict"):
                 assert set(answer.json()) == {"error"}
-    assert statuses.total() > 2_000
+    assert statuses.total() > 800
     assert {400, 404, 405, 413, 415, 422} <= set(statuses)

@@ -37,7 +37,7 @@ def check(app, examples):
 
 @pytest.mark.parametrize("kind", ["model", "table"])
 def test_answers_are_as_described_and_none_is_a_failure_of_the_server(kind, request):
-    seen = check(create_app(request.getfixturevalue(kind)), 30)
+    seen = check(create_app(request.getfixturevalue(kind)), 20)
     assert {("/healthz", 200), ("/v1/model", 200), ("/v1/predict", 200), ("/v1/predict", 422)} <= seen
 
 

@@ -13,11 +13,12 @@ from http_server import asking, encoded
 from image_files import in_twelve_bits
 from onepeak.errors import InputError
 from onepeak.posterior import DECISIONS
-from onepeak.serving.http import Limits, create_app
+from onepeak.serving.http import Limits, create_app, predictor
 from onepeak.serving.http.predict import model_card
 from onepeak.serving.http.predictor import Predictor
-from onepeak.serving.model import ROWS_A_BATCH, Model
+from onepeak.serving.model import Model
 from onepeak.serving.posterior_options import PosteriorOptions
+from onepeak.serving.predict import ROWS_A_BATCH
 
 PNG = {"Content-Type": "image/png"}
 
@@ -37,7 +38,8 @@ def check_same(items, said):
     np.testing.assert_allclose([item["probs"] for item in items], said.probs.numpy(), atol=1e-5, rtol=0)
     rows = list(said.rows())
     for item, row in zip(items, rows, strict=True):
-        assert (item["label"], item["name"]) == (row.label, row.name)
+        for index, name in (("predicted_index", "predicted_class"), ("label", "name")):
+            assert (item[index], item[name]) == (row.predicted_index, row.predicted_class)
         assert (item["unimodal"], item["paradoxical"]) == (row.unimodal, row.paradoxical)
         assert item["unlike"] == (None if row.unlike is None else list(row.unlike))
         assert item["soi"] == pytest.approx(row.soi, abs=1e-5)
@@ -136,7 +138,7 @@ def test_a_bomb_is_refused_from_its_header(model, arrays):
     assert answer.status_code == 413
     assert "more pixels than the server accepts (4096)" in answer.json()["error"]["message"]
     assert items[0]["error"]["code"] == "too_large"
-    assert items[1]["label"] == int(model.predict(arrays[0]).labels)
+    assert items[1]["label"] == int(model.predict(arrays[0]).predicted_index)
 
 
 @pytest.mark.bad_input
@@ -152,7 +154,7 @@ def test_evidence_is_the_networks_map_of_the_class_decided_on(ask, model, arrays
         params = {"evidence": True, **options}
         items = answered(ask.post("/v1/predict", files=as_files(images[:4]), params=params))["predictions"]
         said = model.predict(arrays[:4], **options)
-        for item, pixels, label in zip(items, arrays, said.labels, strict=False):
+        for item, pixels, label in zip(items, arrays, said.predicted_index, strict=False):
             image = torch.from_numpy(model.pixels(pixels).copy()).permute(2, 0, 1)[None] / 255
             with torch.inference_mode():
                 wanted = model.network.class_evidence((image - 0.5) / 0.5, label[None])[0]
@@ -232,7 +234,7 @@ def test_rows_are_answered_as_the_model_does(ask_table, table, options):
 def test_a_name_that_is_a_number_stays_one_beside_a_missing_value(ask_table, table):
     items = answered(ask_table.post("/v1/predict", json={"rows": [{"size": 1, "tone": 1}, {"size": 1, "tone": None}]}))
     check_same(items["predictions"], table.predict({"size": [1.0, 1.0], "tone": ["1", None]}))
-    assert items["notes"] == []
+    assert items["notes"] == ["missing values in 1 of 2 rows, filled in as in training"]
 
 
 def test_what_the_model_has_not_seen_is_noted(ask_table):
@@ -240,31 +242,34 @@ def test_what_the_model_has_not_seen_is_noted(ask_table):
     content = answered(ask_table.post("/v1/predict", content=body, headers={"Content-Type": "application/json"}))
     assert content["notes"] == [
         "1 name of the column 'tone' not seen in training, taken as missing: \ud800",
+        "missing values in 1 of 1 row, filled in as in training",
         "unlike the training data, do not rely on such predictions: 1 of 1 row, by tone (1): row 0",
     ]
     assert content["predictions"][0]["unlike"] == ["tone"]
 
 
-def test_rows_unlike_the_training_say_by_what_also_in_a_later_batch(ask_table):
-    rows = [{"size": 1, "tone": "2"}] * 4200
-    rows[4100] = {"size": -999, "tone": "pale"}
+def test_rows_unlike_the_training_say_by_what_also_in_a_later_batch(ask_table, monkeypatch):
+    monkeypatch.setattr(predictor, "ROWS_A_BATCH", 100)
+    rows = [{"size": 1, "tone": "2"}] * 300
+    rows[210] = {"size": -999, "tone": "pale"}
     content = answered(ask_table.post("/v1/predict", json={"rows": rows}))
     assert {item["item"]: item["unlike"] for item in content["predictions"] if item["unlike"]} == {
-        4100: ["size", "tone"]
+        210: ["size", "tone"]
     }
-    assert content["notes"][1].endswith(": 1 of 4,200 rows, by size (1), tone (1): row 4100")
+    assert content["notes"][2].endswith(": 1 of 300 rows, by size (1), tone (1): row 210")
 
 
-def test_more_rows_than_a_batch_holds_are_answered(ask_table, table):
-    sizes = np.linspace(-3, 3, 5000).tolist()
+def test_more_rows_than_a_batch_holds_are_answered(ask_table, table, monkeypatch):
+    monkeypatch.setattr(predictor, "ROWS_A_BATCH", 100)
+    sizes = np.linspace(-3, 3, 250).tolist()
     content = answered(ask_table.post("/v1/predict", json={"rows": [{"size": n, "tone": "2"} for n in sizes]}))
-    check_same(content["predictions"], table.predict({"size": sizes, "tone": ["2"] * 5000}))
+    check_same(content["predictions"], table.predict({"size": sizes, "tone": ["2"] * 250}))
 
 
 def test_a_server_answers_as_it_was_told_unless_a_request_says_otherwise(table):
     told = {"alpha": 0.4, "decide": "cost", "cost": ((0, 1, 9), (9, 0, 1), (9, 9, 0)), "project": True, "raw": True}
     rows = [{"size": size, "tone": "2"} for size in np.linspace(-3, 3, 40).tolist()]
-    assert not torch.equal(table.predict(rows, **told).labels, table.predict(rows).labels)
+    assert not torch.equal(table.predict(rows, **told).predicted_index, table.predict(rows).predicted_index)
     with asking(create_app(table, posterior_options=PosteriorOptions(**told))) as client:
         for asked in ({}, {"alpha": 0.3}, {"raw": False}, {"project": False, "raw": False}, {"decide": "mean"}):
             content = answered(client.post("/v1/predict", json={"rows": rows}, params=asked))
@@ -341,7 +346,11 @@ def test_the_row_of_one_client_fails_no_request_of_another(table):
         return said
 
     _, first, refused, last = asyncio.run(together())
-    assert first.answers[0].label == last.answers[0].label == int(table.predict({"size": 1.0, "tone": "1"}).labels)
+    assert (
+        first.answers[0].predicted_index
+        == last.answers[0].predicted_index
+        == int(table.predict({"size": 1.0, "tone": "1"}).predicted_index)
+    )
     assert str(refused).startswith("`rows[0]`: the model has no posterior")
 
 

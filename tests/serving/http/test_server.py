@@ -125,7 +125,7 @@ def place():
 
     @router.get("/slow")
     def slow() -> str:
-        time.sleep(3)
+        time.sleep(2.2)
         return "done"
 
     with running(create_app(None, extra_routers=[router]), idle_seconds=0) as address:
@@ -157,7 +157,7 @@ def test_a_request_under_way_is_left_alone(place):
 
 
 PNG = {"Content-Type": "image/png"}
-UPLOAD_SECONDS = 3
+UPLOAD_SECONDS = 2
 
 
 @pytest.fixture(scope="module")
@@ -205,7 +205,7 @@ def _length(data):
 
 
 def test_many_clients_at_once_all_have_their_answers(server, model, arrays, images):
-    wanted = model.predict(arrays[:10]).labels.tolist()
+    wanted = model.predict(arrays[:10]).predicted_index.tolist()
 
     def ask(number):
         files = [("images", ("a.png", images[(number + place) % 10])) for place in range(3)]

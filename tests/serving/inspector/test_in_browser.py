@@ -503,7 +503,7 @@ def test_a_row_of_a_table_can_be_tried(context):
     page.get_by_label("tone").select_option("dark")
     page.get_by_role("button", name="Ask the model").click()
     expected = model.predict([{"age": 44.5, "tone": "dark", "dose": None}], alpha=0.25, raw=True)
-    expect(page.locator("#result-title")).to_contain_text(expected.names[0])
+    expect(page.locator("#result-title")).to_contain_text(expected.predicted_class[0])
     expect(page.locator("#seen dd")).to_have_text(["44.5", "dark", "missing"])
     expect(page.locator("#verdict")).to_contain_text("the 75 % interval is")
     expect(page.locator("#chosen .legend")).to_contain_text("raw posterior")

@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
+import torch
 
 from onepeak.data.datasets.biopsies import GRADES, biopsies
 from onepeak.errors import InputError
 from onepeak.experiment.results import read_predictions
+from onepeak.posterior.predictions import Predictions
 from onepeak.report.source import Source
 from onepeak.serving.inspector import open_inspection
 from onepeak.serving.inspector.inspection import Filter
@@ -126,9 +128,9 @@ PROBS = np.array([[0.7, 0.2, 0.1], [0.5, 0.1, 0.4], [0.2, 0.6, 0.2], [0.6, 0.3, 
 
 def predictions(probs):
     labels = probs.argmax(axis=1)
-    none = np.full(len(probs), None, dtype=object)
+    log_probs = torch.tensor(np.log(probs))
     return RunPredictions(
-        item=np.arange(len(probs)), path=none, label=labels, predicted=labels, log_probs=np.log(probs)
+        predictions=Predictions(items=np.arange(len(probs)), predicted_index=torch.tensor(labels), log_probs=log_probs)
     )
 
 

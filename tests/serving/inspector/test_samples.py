@@ -5,12 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from onepeak.data.manifest import ImageArrays, Manifest
 from onepeak.data.tables.frame import from_frame
 from onepeak.errors import InputError
+from onepeak.posterior.predictions import Predictions
 from onepeak.report.source import Source
 from onepeak.serving.inspector.inspection import SORTS, Filter
 from onepeak.serving.inspector.runs import find_runs
@@ -24,18 +26,18 @@ def predictions(seed, count=40):
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, NUM_CLASSES, count)
     log_probs = posteriors(labels, NUM_CLASSES, disorder=1.0, seed=seed).astype(np.float32)
-    return RunPredictions(
-        item=rng.permutation(count),
-        path=np.full(count, None, dtype=object),
-        label=labels,
-        predicted=log_probs.argmax(axis=1),
-        log_probs=log_probs,
+    found = Predictions(
+        items=rng.permutation(count),
+        truth=torch.tensor(labels),
+        predicted_index=torch.tensor(log_probs.argmax(axis=1)),
+        log_probs=torch.tensor(log_probs),
     )
+    return RunPredictions(predictions=found)
 
 
 SAID = {"0-0": predictions(0), "1-0": predictions(1)}
 SAMPLES = samples_of(SAID)
-NAMES = {part: [f"Item {item}" for item in each.item] for part, each in SAID.items()}
+NAMES = {part: [f"Item {item}" for item in each.predictions.items] for part, each in SAID.items()}
 EVERYTHING = Filter(method="ce")
 
 
@@ -47,19 +49,21 @@ def in_order(probs, predicted):
 
 def rows():
     """Every sample as a plain record."""
-    for part, each in SAID.items():
-        for place in range(len(each.item)):
-            probs = np.exp(each.log_probs[place].astype(np.float64))
+    for part, run in SAID.items():
+        each = run.predictions
+        truth, predicted = each.truth.tolist(), each.predicted_index.tolist()
+        for place in range(len(each)):
+            probs = each.log_probs[place].double().exp().numpy()
             second = np.argsort(-probs)[1]
             yield {
                 "part": part,
-                "item": int(each.item[place]),
-                "truth": int(each.label[place]),
-                "predicted": int(each.predicted[place]),
-                "error": abs(int(each.label[place]) - int(each.predicted[place])),
-                "soi": in_order(probs, each.predicted[place]),
+                "item": int(each.items[place]),
+                "truth": truth[place],
+                "predicted": predicted[place],
+                "error": abs(truth[place] - predicted[place]),
+                "soi": in_order(probs, predicted[place]),
                 "paradoxical": abs(int(second) - int(np.argmax(probs))) > 1,
-                "sure": probs[each.predicted[place]],
+                "sure": probs[predicted[place]],
             }
 
 
@@ -135,8 +139,8 @@ def test_a_sample_is_found_by_its_item(tmp_path):
     predictions = read_run_predictions(find_runs(tmp_path).runs[0], 4)
     assert predictions.place(3) == 3
     assert predictions.place(7) is None
-    assert np.exp(predictions.log_probs).sum(axis=1) == pytest.approx(1, abs=1e-5)
-    assert predictions.num_bytes >= predictions.log_probs.nbytes
+    assert predictions.predictions.probs.sum(dim=1).tolist() == pytest.approx([1] * len(predictions), abs=1e-5)
+    assert predictions.num_bytes >= predictions.predictions.log_probs.nbytes
 
 
 @pytest.mark.bad_input
@@ -148,18 +152,22 @@ def test_posteriors_over_other_classes_are_refused(tmp_path):
 
 def names(paths, source):
     count = len(paths)
+    zeros = torch.zeros(count, dtype=torch.int64)
     predictions = RunPredictions(
-        item=np.arange(count),
-        path=np.array(paths, dtype=object),
-        label=np.zeros(count, dtype=np.int64),
-        predicted=np.zeros(count, dtype=np.int64),
-        log_probs=np.zeros((count, 2), dtype=np.float32),
+        predictions=Predictions(
+            items=np.arange(count),
+            sources=() if paths[0] is None else tuple(paths),
+            truth=zeros,
+            predicted_index=zeros,
+            log_probs=torch.zeros(count, 2),
+        )
     )
     return [predictions.name(place, source) for place in range(count)]
 
 
 def test_a_sample_is_called_by_its_path_or_its_number():
-    assert names(["a/1.png", None], Source(manifest=None)) == ["a/1.png", "item 1"]
+    assert names(["a/1.png", "b.png"], Source(manifest=None)) == ["a/1.png", "b.png"]
+    assert names([None, None], Source(manifest=None)) == ["item 0", "item 1"]
 
 
 def test_a_row_of_a_table_is_called_by_its_line():

@@ -10,9 +10,9 @@ from onepeak.data.images.resize import Resize
 from onepeak.methods.catalog import method
 from onepeak.metrics.catalog import DEFAULT_NAMES, collection
 from onepeak.networks.build import NetworkSettings, build_network
+from onepeak.posterior.predictions import Predictions
 from onepeak.serving.model import load
 from onepeak.training.calibration import calibration_of
-from onepeak.training.evaluate import Predictions
 from onepeak.training.model_files import ModelDescription, save_model
 from run_folders import write_run
 
@@ -67,7 +67,7 @@ def _write_run(folder, name, split, parts, drawn, paths, *, seed):
         network.state_dict(),
     )
     metrics = collection(len(GRADES), names=DEFAULT_NAMES)
-    metrics.update(predictions[1].log_probs, predictions[1].labels, predictions[1].predicted)
+    metrics.update(predictions[1].log_probs, predictions[1].truth, predictions[1].predicted_index)
     figures = {key: float(value) for key, value in metrics.compute().items()}
     write_run(folder, method=name, split=split, num_classes=len(GRADES), dataset="data", **figures)
     frames = [_frame(part, each, paths) for part, each in zip(("valid", "test"), predictions, strict=True)]
@@ -79,7 +79,7 @@ def _write_run(folder, name, split, parts, drawn, paths, *, seed):
 def _predictions(model, drawn, items):
     predicted, log_probs = model.answers(list(drawn.items.pixels[items]))
     return Predictions(
-        indices=items, labels=torch.tensor(drawn.labels[items]), predicted=predicted, log_probs=log_probs
+        items=items, truth=torch.tensor(drawn.labels[items]), predicted_index=predicted, log_probs=log_probs
     )
 
 
@@ -87,10 +87,10 @@ def _frame(part, predictions, paths):
     return pd.DataFrame(
         {
             "part": part,
-            "item": predictions.indices,
-            "path": [paths[item] for item in predictions.indices],
-            "label": predictions.labels.numpy(),
-            "predicted": predictions.predicted.numpy(),
+            "item": predictions.items,
+            "path": [paths[item] for item in predictions.items],
+            "label": predictions.truth.numpy(),
+            "predicted": predictions.predicted_index.numpy(),
             "log_probs": list(predictions.log_probs.numpy()),
         }
     )

@@ -1,4 +1,5 @@
 import json
+import logging
 import subprocess
 import sys
 from dataclasses import replace
@@ -6,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import onnx
 import onnxruntime
 import pytest
 import torch
@@ -15,6 +17,7 @@ import onepeak
 from onepeak.data.images.resize import Resize
 from onepeak.errors import InputError, MissingExtraError
 from onepeak.networks import NetworkSettings, build_network
+from onepeak.posterior.predictions import Predictions
 from onepeak.serving import PosteriorOptions, export_onnx, load
 from onepeak.serving.model import Model
 from onepeak.serving.onnx.export import check_same_answers, metadata, open_session
@@ -42,7 +45,7 @@ def images(*shape):
 def said_of_pixels(model, pixels):
     """What the model says of images as they are, not resized."""
     labels, log_probs = model.answers(list(pixels))
-    return model.prediction(labels, log_probs, tuple(range(len(pixels))), PosteriorOptions())
+    return model.read(Predictions(predicted_index=labels, log_probs=log_probs), PosteriorOptions())
 
 
 @cache
@@ -97,12 +100,14 @@ def test_the_example_client_says_what_predict_says_without_torch(tmp_path):
     for line, path, row, (lower, upper) in zip(
         ended.stdout.splitlines(), paths, said, said.interval_names, strict=True
     ):
-        expected = f"{path}: {row.name}, probability {np.exp(row.log_probs[row.label]):.3f}, from {lower} to {upper}"
+        probability = np.exp(row.log_probs[row.predicted_index])
+        expected = f"{path}: {row.predicted_class}, probability {probability:.3f}, from {lower} to {upper}"
         assert line == f"{expected} in 90% of cases"
 
 
 @pytest.mark.traced
-def test_rows_with_projection_costs_and_alpha_get_what_predict_says(tmp_path):
+def test_rows_with_projection_costs_and_alpha_get_what_predict_says(tmp_path, caplog):
+    caplog.set_level(logging.INFO)
     folder, costs = table_run().folder, [[0.0, 1.0, 2.0], [3.0, 0.0, 1.0], [9.0, 3.0, 0.0]]
     choices = {"alpha": 0.3, "decide": "cost", "cost": costs, "project": True}
     written = export_onnx(load(folder), tmp_path / "new" / "rows.onnx", **choices)
@@ -119,6 +124,12 @@ def test_rows_with_projection_costs_and_alpha_get_what_predict_says(tmp_path):
     assert properties["preprocessing"]["categories"] == {"tone": list(names)}
     assert (properties["projected"], properties["alpha"]) == (True, 0.3)
     assert properties["decision"] == {"name": "cost", "of": "the posterior in log_probs", "costs": costs}
+    graph = onnx.load(written.path)
+    onnx.checker.check_model(graph, full_check=True)
+    assert (graph.producer_name, {entry.domain: entry.version for entry in graph.opset_import}[""]) == ("onepeak", 18)
+    assert b".py" not in written.path.read_bytes(), "no path on this machine"
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert torch.is_grad_enabled()
 
 
 @pytest.mark.traced
@@ -194,8 +205,10 @@ def test_a_fixed_size_can_be_had_of_any_network(tmp_path):
 @pytest.mark.traced
 @pytest.mark.bad_input
 def test_a_size_that_is_needed_wrong_or_without_effect_is_told_before_any_work(tmp_path):
-    with pytest.raises(InputError, match=r"`size` must be given for a network with windows such as swin_tiny"):
-        export_onnx(swin_model(), tmp_path / "model.onnx")
+    with_windows = load(image_run().folder)
+    with_windows.network.backbone.window_size = 7  # as swin's blocks have
+    with pytest.raises(InputError, match=r"`size` must be given for a network with windows such as small"):
+        export_onnx(with_windows, tmp_path / "model.onnx")
     with pytest.raises(InputError, match=r"`size` must be left out for a model of a table"):
         export_onnx(table_model("ce"), tmp_path / "model.onnx", size=(64, 64))
     with pytest.raises(InputError, match="`size` must be an integer >= 1, got 0"):
@@ -276,17 +289,6 @@ def test_a_missing_package_is_named_with_its_extra(tmp_path, monkeypatch, module
         export_onnx(table_model("ce"), tmp_path / "model.onnx")
 
 
-@pytest.mark.traced
-def test_times_in_seconds_stay_apart_in_the_file(tmp_path):
-    encoder = replace(ENCODER, means=(40.0, 0.0, 1.7e9), stds=(10.0, 1.0, 60.0))
-    model = table_model("elb", encoder=encoder)
-    written = export_onnx(model, tmp_path / "times.onnx")
-    assert written.inputs == {"rows": "float64 batch x 3"}
-    values = table_rows(40).astype(np.float64)
-    values[:, 2] = 1.7e9 + 60 * np.linspace(-2, 2, 40)
-    check_same(asked(written.path, values), said_of_rows(model, values))
-
-
 def read(model, **posterior_options):
     entries = metadata(model, PosteriorOptions(**posterior_options), ("log_probs", "label"))
     return {name: json.loads(text) for name, text in entries.items()}
@@ -352,9 +354,12 @@ def test_every_resize_has_words(resize, words):
 CHOSEN = PosteriorOptions(alpha=0.2, decide="median")
 
 
+TIMES = replace(ENCODER, means=(40.0, 0.0, 1.7e9), stds=(10.0, 1.0, 60.0))
+
+
 def levels_model():
-    """One that magnifies rounding: many of its levels fall together, or nearly so."""
-    return table_model("ren", calibration=CALIBRATION)
+    """One that magnifies rounding: many of its levels fall together, or nearly so. Its last column is in seconds."""
+    return table_model("ren", calibration=CALIBRATION, encoder=TIMES)
 
 
 @cache
@@ -363,9 +368,11 @@ def session():
 
 
 @pytest.mark.traced
-def test_a_file_that_answers_as_its_model_passes():
+def test_a_file_that_answers_as_its_model_passes_and_tells_times_in_seconds_apart():
     check_same_answers(session(), levels_model(), CHOSEN)
-    values = table_rows(100)
+    assert session().get_inputs()[0].type == "tensor(double)"
+    values = table_rows(100).astype(np.float64)
+    values[:, 2] = 1.7e9 + 60 * np.linspace(-2, 2, 100)
     said = said_of_rows(levels_model(), values, alpha=CHOSEN.alpha, decide=CHOSEN.decide)
     check_same(answers_of(session(), values), said)
 

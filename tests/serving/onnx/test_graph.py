@@ -1,5 +1,3 @@
-import json
-import logging
 from dataclasses import replace
 
 import numpy as np
@@ -28,7 +26,7 @@ def images(*shape):
 def check_same(answers, said):
     log_probs, label, soi, *interval = (answer.detach() for answer in answers)
     torch.testing.assert_close(log_probs, said.log_probs, rtol=1e-4, atol=1e-4)
-    assert torch.equal(label, said.labels)
+    assert torch.equal(label, said.predicted_index)
     torch.testing.assert_close(soi, said.soi)
     assert [each.tolist() for each in interval] == ([] if said.intervals is None else [said.intervals.tolist()])
 
@@ -47,20 +45,6 @@ def test_a_model_without_calibration_has_no_interval():
     assert served.outputs == ("log_probs", "label", "soi")
     rows = table_rows(30)
     check_same(served(torch.from_numpy(rows)), said_of_rows(model, rows))
-
-
-@pytest.mark.traced
-def test_torch_export_takes_it_whole_for_any_batch_and_image_size():
-    model = load(image_run().folder)
-    any_size = torch.export.Dim.DYNAMIC
-    served = ServedNetwork(model, PosteriorOptions(alpha=ALPHA)).eval()
-    example = torch.from_numpy(images(2, 64, 72))
-    with torch.no_grad():
-        program = torch.export.export(served, (example,), dynamic_shapes=(dict.fromkeys(range(3), any_size),))
-        for shape in ((1, 48, 48), (3, 48, 131)):
-            inputs = images(*shape)
-            answers = program.module()(torch.from_numpy(inputs))
-            check_same(answers, model.predict(inputs, alpha=ALPHA))
 
 
 def test_calibration_is_part_of_it():
@@ -98,22 +82,6 @@ def test_a_network_that_cannot_be_translated_is_told_in_one_line():
     with pytest.raises(ExportError, match=r"This model cannot be written as ONNX: .*[Dd]ata-dependent") as raised:
         onnx_bytes(served_behind(Undecided()), {})
     assert "\n" not in str(raised.value)
-
-
-@pytest.mark.traced
-def test_the_file_holds_its_properties_and_no_place_on_this_machine(caplog):
-    onnx = pytest.importorskip("onnx")
-    with caplog.at_level(logging.INFO):
-        content = onnx_bytes(served_behind(nn.Identity()), {"classes": json.dumps(["low", "high"])})
-    graph = onnx.load_model_from_string(content)
-    onnx.checker.check_model(graph, full_check=True)
-    assert {entry.key: entry.value for entry in graph.metadata_props} == {"classes": '["low", "high"]'}
-    assert graph.producer_name == "onepeak"
-    assert {entry.domain: entry.version for entry in graph.opset_import}[""] == 18
-    assert __file__.encode() not in content
-    assert b".py" not in content
-    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
-    assert torch.is_grad_enabled()
 
 
 FINITE = st.floats(-1e4, 1e4, width=32)

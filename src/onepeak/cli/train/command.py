@@ -29,6 +29,8 @@ def train(
     category: options.Category = [],  # noqa: B006
     drop: options.Drop = [],  # noqa: B006
     decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    missing: options.Missing = [],  # noqa: B006
     protocol: options.Protocol = "auto",
     split: Annotated[int, typer.Option("--split", min=0, help="Split of the protocol, counted from 0.")] = 0,
     fold: Annotated[int, typer.Option("--fold", min=0, help="Fold of the split, counted from 0.")] = 0,
@@ -103,6 +105,8 @@ def train(
             category=tuple(category),
             drop=tuple(drop),
             decimal=decimal,
+            encoding=encoding,
+            missing=tuple(missing),
             skip_bad=skip_bad,
         ),
         methods=(entry,),

@@ -14,7 +14,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from onepeak._core.imports import require
-from onepeak.errors import InputError
+from onepeak.data.images.dicom import SUFFIXES, first_frame, is_dicom, size_of_dicom
+from onepeak.errors import InputError, MissingExtraError
 
 require("PIL", extra="data", purpose="Reading images")  # a clearer error than that of the import below
 
@@ -75,6 +76,7 @@ def decode_image(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | None 
     - Transparent pixels are placed on white.
     - CMYK and YCCK are converted without colour management; embedded ICC profiles are ignored.
     - 32-bit and floating-point images have no agreed range of values and are refused.
+    - DICOM: see `onepeak.data.images.dicom.first_frame`.
 
     Args:
         data: The bytes of the file.
@@ -86,6 +88,11 @@ def decode_image(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | None 
         raise UnreadableImageError("the file is empty (0 bytes)")
     with _strict_pillow(max_pixels):
         try:
+            if is_dicom(data):
+                shades = first_frame(data, max_pixels=max_pixels)
+                if isinstance(shades, int):
+                    raise _too_many(shades, max_pixels)
+                return Image.fromarray(shades).convert("RGB")
             image = Image.open(io.BytesIO(data), formats=known_formats())
             if image.width * image.height > max_pixels:
                 raise _too_many(image.width * image.height, max_pixels)
@@ -96,13 +103,15 @@ def decode_image(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | None 
                 )
             image.load()
             return upright_rgb(image, bits=bits)
-        except UnreadableImageError:
+        except (UnreadableImageError, MissingExtraError):
             raise
         except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
             found = re.search(r"\d+", str(error))
             raise _too_many(found.group() if found else "too many", max_pixels) from None
         except UnidentifiedImageError:
-            raise UnreadableImageError(f"not an image in a known format ({', '.join(known_formats())})") from None
+            raise UnreadableImageError(
+                f"not an image in a known format ({', '.join([*known_formats(), 'DICOM'])})"
+            ) from None
         except MemoryError:
             raise
         except (
@@ -139,6 +148,8 @@ def size_of_file(path: Path) -> tuple[int, int] | None:
     """Returns width and height of the upright image, from the header of its file; None if the header is unreadable."""
     with _strict_pillow(MAX_PIXELS):
         try:
+            if path.suffix.lower() in SUFFIXES:
+                return size_of_dicom(path)
             with Image.open(path, formats=known_formats()) as image:
                 turned = image.getexif().get(_ORIENTATION) in _ON_ITS_SIDE
                 if turned and image.format == "TIFF":  # Pillow turns it: before or after loading depends on the version

@@ -5,16 +5,20 @@ import posixpath
 import shlex
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import takewhile
 from pathlib import Path, PurePath, PurePosixPath
 
 from onepeak._core.imports import Frame
 from onepeak._core.wording import counted, listed
+from onepeak.data.images.dicom import SUFFIXES, patients_of
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.order import Order, classes_file, order_labels
 from onepeak.data.tables.faults import FEW, Fault
 from onepeak.errors import InputError
 
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp", ".gif", ".webp", ".avif", ".ppm", ".pgm"})
+IMAGE_SUFFIXES |= frozenset(SUFFIXES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +84,8 @@ def _refuse_unreadable(error: OSError) -> None:
     raise InputError(f"{error.filename} cannot be read: {error.strerror}.") from error
 
 
+_MANY_FOLDERS, _FEW_EACH = 20, 8
+"""More folders than this, with fewer images each on average, may be patients rather than classes."""
 _PARTS = frozenset({"train", "training", "val", "valid", "validation", "test", "testing"})
 
 
@@ -102,12 +108,14 @@ def read_folder(root: Path, *, order: Order | None = None) -> Manifest:
         notes.append(f"left out {counted(len(beside), 'image')} beside the class folders ({listed(beside, limit=4)})")
     if empty:
         notes.append(f"{counted(len(empty), 'folder')} without an image, not used as a class ({listed(empty)})")
+    groups, of_patients = patients_of(root, paths)
     return Manifest(
         name=root.resolve().name,
         items=ImageFiles(root=root, paths=paths),
+        groups=groups,
         labels=ordered.labels,
         classes=ordered.classes,
-        notes=tuple(notes),
+        notes=(*notes, *of_patients),
     )
 
 
@@ -124,6 +132,12 @@ def _refuse_other_layouts(root: Path, found: Scan, names: list[str], order: Orde
         raise InputError(
             f"The folders of {root} ({listed(names)}) look like parts of a split, not classes. {layout}: "
             "give one part, or list the images in a CSV."
+        )
+    if order is None and len(names) > _MANY_FOLDERS and len(found.images) < _FEW_EACH * len(names):
+        raise InputError(
+            f"{root} has {len(names):,} folders with {round(len(found.images) / len(names), 1):g} images each. If they "
+            "are patients, list the images in a CSV with the columns path,label,group. If they are classes, name them "
+            f"with `order` (--order {names[0]},{names[1]},... or --order LOWEST..HIGHEST)."
         )
     if len(names) == 1 and len(_below(found, names[0])) > 1:
         raise InputError(
@@ -151,7 +165,8 @@ def find_images(
     spellings that are accepted.
     """
     texts = [str(path).strip() if isinstance(path, str | int | os.PathLike) else "" for path in paths]
-    found = list(on_disk(root, texts))
+    tree = Tree(root)
+    found = list(on_disk(root, texts, tree=tree))
     faults = []
     if unnamed := [index for index, text in enumerate(texts) if not text]:
         where = listed((rows[index] for index in unnamed), limit=FEW)
@@ -166,13 +181,15 @@ def find_images(
     if gone := [index for index, path in enumerate(found) if path is None and texts[index]]:
         shown = listed((f"{texts[index]} (row {rows[index]})" for index in gone), limit=FEW)
         bare = not all(_is_image(PurePath(texts[index])) for index in gone)
+        near = next(((texts[index], names) for index in gone if (names := tree.like(texts[index]))), None)
         faults.append(
             Fault(
                 indices=tuple(gone),
                 sentence=f"{len(gone):,} of {counted(len(found), 'image')} {'does' if len(gone) == 1 else 'do'} not "
                 f"exist in {root}: {shown}",
                 advice=f"Check the column `{column}` (--path) and the folder (--root)"
-                + ("; a name without a file extension must match exactly one image" if bare else ""),
+                + ("; a name without a file extension must match exactly one image" if bare else "")
+                + (f"; {near[0]} may be {listed(near[1], limit=2)} there" if near else ""),
                 reason=f"no such image, {listed((texts[index] for index in gone), limit=FEW)}",
             )
         )
@@ -192,8 +209,13 @@ def image_files(paths: Sequence[Path], *, root: Path, written: Sequence[object])
     notes = []
     if outside := sum(path.is_absolute() for path in own):
         notes.append(f"{counted(outside, 'image')} with an absolute path: the list works on this machine only")
-    if added := sum(not str(text).strip().endswith(path.suffix) for text, path in zip(written, paths, strict=True)):
+    texts = [str(text).strip() for text in written]
+    if added := sum(not text.endswith(path.suffix) for text, path in zip(texts, paths, strict=True)):
         notes.append(f"added the file extension to {counted(added, 'path')}")
+    other = [pair for pair in zip(texts, paths, strict=True) if not _as_written(*pair)]
+    if other:
+        text, path = other[0]
+        notes.append(f"found {counted(len(other), 'image')} by the end of the path, such as {path} for {text}")
     return ImageFiles(root=root, paths=tuple(path.as_posix() for path in own)), tuple(notes)
 
 
@@ -216,13 +238,50 @@ def names_images(column: str, text: str) -> InputError:
     )
 
 
-def on_disk(root: Path, texts: Iterable[str]) -> Iterator[Path | None]:
+class Tree:
+    """All images below a folder by name, listed when they are first asked for."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    @cached_property
+    def _images(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for path in scan(self.root).images if self.root.is_dir() else ():
+            name = PurePosixPath(path.casefold())
+            for key in {name.name, name.stem}:
+                found.setdefault(key, []).append(path)
+        return found
+
+    def like(self, text: str) -> list[str]:
+        """Returns the images whose path ends most like a text, if their name is the same.
+
+        None if the text begins with a folder of the root: an image that it should hold must not be found elsewhere.
+        """
+        parts = [part for part in text.replace("\\", "/").split("/") if part not in ("", ".")]
+        if ".." in parts or (len(parts) > 1 and (self.root / parts[0]).is_dir()):
+            return []
+        lower = [part.casefold() for part in parts[-2::-1]]
+        lengths: dict[int, list[str]] = {}
+        for path in self._images.get(parts[-1].casefold(), ()) if parts else ():
+            folders = path.casefold().split("/")[-2::-1]
+            same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(lower, folders, strict=False)))
+            lengths.setdefault(same, []).append(path)
+        return lengths[max(lengths)] if lengths else []
+
+
+def on_disk(root: Path, texts: Iterable[str], *, tree: Tree | None = None) -> Iterator[Path | None]:
     """Yields the paths as spelt on disk, relative to the root; None if there is no such file.
 
-    Backslashes are accepted as slashes. A name without an image extension matches the only image with that stem.
+    Backslashes are accepted as slashes. A name without an image extension matches the only image with that stem. With
+    `tree`, a path whose folders the root lacks matches the only image below the root that ends like it.
     """
     images: dict[Path, dict[str, list[str]]] = {}
-    return (_on_disk(root, text, images) if text else None for text in texts)
+    for text in texts:
+        path = _on_disk(root, text, images) if text else None
+        if path is None and tree is not None and text and len(names := tree.like(text)) == 1:
+            path = Path(names[0])
+        yield path
 
 
 def _on_disk(root: Path, text: str, images: dict[Path, dict[str, list[str]]]) -> Path | None:
@@ -256,6 +315,11 @@ def _images(folder: Path) -> dict[str, list[str]]:
 
 def _is_image(path: PurePath | None) -> bool:
     return path is not None and path.suffix.lower() in IMAGE_SUFFIXES
+
+
+def _as_written(text: str, path: Path) -> bool:
+    plain, own = (posixpath.normpath(each.replace("\\", "/")) for each in (text, str(path)))
+    return plain in (own, own.removesuffix(path.suffix))
 
 
 def _from_root(root: Path, path: Path) -> Path:

@@ -196,7 +196,8 @@ def keep_copies_together(manifest: Manifest, digests: Sequence[str]) -> Manifest
     Samples share a group if they did before, if they are copies, or if a chain of such samples connects them. A group
     is named after the old group of its first sample, or after the sample.
     """
-    names = manifest.groups or [manifest.sample_name(index) for index in range(len(manifest))]
+    unnamed = replace(manifest, rows=None)  # a row may have the name of another one
+    names = manifest.groups or [unnamed.sample_name(index) for index in range(len(manifest))]
     return replace(manifest, groups=tuple(names[index] for index in first_copies(manifest, digests)))
 
 

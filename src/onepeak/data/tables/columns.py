@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from onepeak._core.imports import Column, Frame, require
 from onepeak._core.registry import unknown_name
 from onepeak._core.wording import counted, listed
+from onepeak.data.tables.cells import present_text
 from onepeak.data.tables.encode import is_date
-from onepeak.data.tables.faults import FEW, Fault
+from onepeak.data.tables.faults import FEW, Fault, shown_rows
 from onepeak.errors import InputError
 
 PATH = "path"
@@ -64,6 +65,37 @@ def columns_of(
     _check_features(frame, "category", category, taken=uses, read_as=read_as)
     others = tuple(column for column in names if column not in (label, group, path))
     return Columns(label=label, group=group, path=path, others=others)
+
+
+def one_label(frame: Frame, label: str) -> tuple[Frame, list[Fault], tuple[str, ...]]:
+    """Joins columns of labels (`left,right`), one of which each row fills, into one column of that name."""
+    names = label_columns(label, list(frame.columns))
+    if len(names) == 1:
+        return frame, [], ()
+    for name in names:
+        _find(frame, "label", name)
+    cells = [[None if cell is None or present_text(str(cell)) is None else cell for cell in row]
+             for row in frame[names].astype(object).itertuples(index=False, name=None)]  # fmt: skip
+    filled = [[place for place, cell in enumerate(row) if cell is not None] for row in cells]
+    joined = frame.drop(columns=names)
+    joined[label] = [row[at[0]] if at else None for row, at in zip(cells, filled, strict=True)]
+    several = [index for index, at in enumerate(filled) if len(at) > 1]
+    where = shown_rows([frame.index[index] for index in several])
+    counts = Counter(names[at[0]] for at in filled if at)
+    fault = Fault(
+        indices=tuple(several),
+        sentence=f"Every row must fill one of the columns {listed(names)}, {counted(len(several), 'row')} with more "
+        f"than one: {where}",
+        advice="Empty the others, or name one column with `label`",
+        reason=f"a label in more than one of {listed(names)}",
+    )
+    note = "labels from " + listed(f"{name} ({counted(counts[name], 'row')})" for name in names)
+    return joined, [fault] if several else [], (note,)
+
+
+def label_columns(label: str, columns: Collection[str]) -> list[str]:
+    """Returns the columns of labels: one, or several that `label` names with commas between them."""
+    return [label] if label in columns else [name.strip() for name in label.split(",")]
 
 
 def repeated(names: Sequence[str]) -> list[str]:

@@ -9,11 +9,12 @@ import numpy as np
 from onepeak._core.files import expanded
 from onepeak._core.imports import Frame, require
 from onepeak._core.wording import counted, listed
+from onepeak.data.images.dicom import patients_of
 from onepeak.data.images.folder import find_images, image_files
-from onepeak.data.manifest import FeatureRows, Items, Manifest, group_note
+from onepeak.data.manifest import FeatureRows, ImageFiles, Items, Manifest, group_note
 from onepeak.data.order import Order, read_labels
 from onepeak.data.tables.cells import as_names
-from onepeak.data.tables.columns import LABEL, PATH, columns_of, group_faults, group_names, likely_groups
+from onepeak.data.tables.columns import LABEL, PATH, columns_of, group_faults, group_names, likely_groups, one_label
 from onepeak.data.tables.encode import cell_fault, encode_features, encode_like, feature_faults, odd_values
 from onepeak.data.tables.faults import Fault, refuse_lost, rows_without
 from onepeak.errors import InputError
@@ -43,7 +44,8 @@ def from_frame(
 
     Args:
         frame: The table.
-        label: The column of labels. An ordered categorical column defines its own order.
+        label: The column of labels; or several, `"left,right"`, of which each row fills one. An ordered categorical
+            column defines its own order.
         order: As in `onepeak.data.DataSource`, like the next four.
         group: The column of groups.
         path: The column of image paths.
@@ -72,6 +74,8 @@ def from_frame(
     if not len(frame):
         raise InputError("The table must have at least one row, got none.")
     read_as = "" if like is None else "rows that are read with `like`"
+    frame, several, label_notes = one_label(frame, label)
+    faults = [*faults, *several]
     columns = columns_of(frame, label=label, group=group, path=path, category=category, drop=drop, read_as=read_as)
     if like is not None and columns.path is not None:
         raise InputError(
@@ -87,7 +91,7 @@ def from_frame(
     others = part[list(columns.others)]
     folder = expanded("." if root is None else root)
     if columns.path is not None:
-        faults = [fault for fault in faults if fault.unread]  # the other columns of a list are not read
+        faults = [fault for fault in faults if fault.unread or fault in several]  # other columns are not read
         written = part[columns.path].tolist()
         paths, own_faults = find_images(written, root=folder, rows=list(part.index), column=columns.path)
     elif like is not None:
@@ -131,7 +135,11 @@ def from_frame(
         notes = (*notes, *likely_groups(others.iloc[used]))
     if isinstance(items, FeatureRows) and root is not None:
         raise InputError(f"`root` has no use for a table of features (it has no column `{PATH}`): leave it out.")
-    groups = None if columns.group is None else tuple(group_names(part[columns.group].iloc[used]))
+    groups, of_patients = None, tuple[str, ...]()
+    if columns.group is not None:
+        groups = tuple(group_names(part[columns.group].iloc[used]))
+    elif isinstance(items, ImageFiles):
+        groups, of_patients = patients_of(items.root, items.paths)
     return Manifest(
         name=name,
         items=items,
@@ -143,5 +151,5 @@ def from_frame(
         group_column=columns.group,
         path_column=columns.path,
         num_left_out=len(frame) - len(used),
-        notes=(*left_out, *ordered.notes, *notes, *group_note(groups, columns.group)),
+        notes=(*left_out, *label_notes, *ordered.notes, *notes, *of_patients, *group_note(groups, columns.group)),
     )

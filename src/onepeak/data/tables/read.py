@@ -41,7 +41,13 @@ class Table:
 
 
 def read_table(
-    path: Path, *, as_text: Collection[str] | None = (), empty: bool = False, decimal: str | None = None
+    path: Path,
+    *,
+    as_text: Collection[str] | None = (),
+    empty: bool = False,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    missing: Collection[str] = (),
 ) -> Table:
     """Reads a CSV (comma, semicolon or tab; UTF-8; with a header) or a parquet file.
 
@@ -55,6 +61,8 @@ def read_table(
         empty: Whether a row of a CSV with nothing but separators counts as a row.
         decimal: "," if commas in the numbers of a CSV are decimal even where they might separate thousands. By default
             they are decimal only in files separated by semicolons or tabs, in unambiguous columns, which a note lists.
+        encoding: The encoding of a CSV; UTF-8 by default.
+        missing: Cells of a CSV that stand for a missing value, besides those that always do.
     """
     suffix = path.suffix.lower()
     if decimal not in (None, ","):
@@ -62,22 +70,23 @@ def read_table(
             f"`decimal` must be ',' or left out, got {decimal!r}: a point is always decimal.", argument="decimal"
         )
     if suffix in PARQUET_SUFFIXES:
-        if decimal is not None:
-            raise InputError("`decimal` has no use for a parquet file: leave it out.", argument="decimal")
+        for name, value in (("decimal", decimal), ("encoding", encoding), ("missing", missing)):
+            if value:
+                raise InputError(f"`{name}` has no use for a parquet file: leave it out.", argument=name)
         return Table(frame=_read_parquet(path))
     if suffix not in CSV_SUFFIXES:
         known = ", ".join((*CSV_SUFFIXES, *PARQUET_SUFFIXES))
         raise InputError(f"A table must be a file that ends in {known}, got {path.name}. Save it as CSV or parquet.")
-    table = _read_csv(path, empty, decimal)
+    table = _read_csv(path, empty, decimal, encoding, missing)
     return table if as_text is None else table.typed(as_text)
 
 
-def csv_rows(path: Path, *, empty: bool = False) -> tuple[list[int], list[list[str]], str]:
+def csv_rows(path: Path, *, empty: bool = False, encoding: str | None = None) -> tuple[list[int], list[list[str]], str]:
     """Reads the non-empty rows of a CSV as text: the line on which each ends, the rows, and the separator.
 
     With `empty`, rows below the header that have nothing but separators are included.
     """
-    text = read_text(path)
+    text = read_text(path, encoding, fix="give its encoding with `encoding` (--encoding cp1252)")
     first = re.sub(r'"[^"]*"', "", text.lstrip().partition("\n")[0])  # quoted text may contain any separator
     separator = max(",;\t", key=first.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
@@ -94,9 +103,9 @@ def csv_rows(path: Path, *, empty: bool = False) -> tuple[list[int], list[list[s
     return numbers, rows, separator
 
 
-def _read_csv(path: Path, empty: bool, decimal: str | None) -> Table:
+def _read_csv(path: Path, empty: bool, decimal: str | None, encoding: str | None, missing: Collection[str]) -> Table:
     pandas = require("pandas", extra="data", purpose="A table")
-    numbers, lines, separator = csv_rows(path, empty=empty)
+    numbers, lines, separator = csv_rows(path, empty=empty, encoding=encoding)
     commas: Commas = "always" if decimal is not None else "never" if separator == "," else "certain"
     misfits: dict[int, int] = {}
     order: tuple[str, ...] | None = None
@@ -113,6 +122,8 @@ def _read_csv(path: Path, empty: bool, decimal: str | None) -> Table:
     faults = [_misfit_fault(misfits, numbers[1:], len(header))] if misfits else []
     if len(misfits) == len(lines):
         raise InputError(f"{faults[0].sentence}. Correct the header of {path.name}, or the rows.")
+    if missing:
+        lines = [["" if cell.strip() in missing else cell for cell in line] for line in lines]
     cells = [line if len(line) == len(header) else [""] * len(header) for line in lines]
     frame = pandas.DataFrame(cells, columns=header, index=numbers[1:], dtype=object)
     messages = {n: f"must have {len(header)} fields, like the header, got {own}" for n, own in misfits.items()}

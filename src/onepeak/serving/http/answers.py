@@ -25,8 +25,10 @@ class Answer(BaseModel):
 
     item: int = Field(description="The position in the request, from 0.")
     file: str | None = Field(description="The name of the file, if it was sent with one.")
-    name: str = Field(description="The predicted class.")
-    label: int = Field(description="Its position in `classes`, from 0.")
+    predicted_class: str = Field(description="The predicted class.")
+    predicted_index: int = Field(description="Its position in `classes`, from 0.")
+    name: str = Field(description="The former name of predicted_class.")
+    label: int = Field(description="The former name of predicted_index.")
     action: str | None = Field(
         description="The action for the predicted class, if the server was given actions (--actions); else null."
     )

@@ -12,6 +12,7 @@ from pydantic.json_schema import SkipJsonSchema
 from onepeak._version import __version__
 from onepeak.data.images.decode import known_formats
 from onepeak.networks.head import MapHead
+from onepeak.posterior.predictions import Row
 from onepeak.serving.http.answers import (
     CalibrationCard,
     ColumnCard,
@@ -27,7 +28,6 @@ from onepeak.serving.http.predictor import Predictor, RequestOutcome, Unanswered
 from onepeak.serving.http.requests import FORM, Upload, read_body, request_body, rows_of_body, uploads_of
 from onepeak.serving.model import Model
 from onepeak.serving.posterior_options import PosteriorOptions
-from onepeak.serving.prediction import Row
 from onepeak.training.model_files import ModelDescription
 
 _RAW = "application/octet-stream"
@@ -188,17 +188,16 @@ def _content(model: Model, outcome: RequestOutcome, sent: list[Any], actions: Se
 
 def _answer(row: Row, actions: Sequence[str]) -> dict[str, Any]:
     """A row under the field names of `Answer`."""
-    assert row.label is not None
+    assert row.predicted_index is not None
     return {
-        "name": row.name,
-        "label": row.label,
-        "action": actions[row.label] if actions else None,
+        "predicted_class": row.predicted_class,
+        "predicted_index": row.predicted_index,
+        "name": row.predicted_class,
+        "label": row.predicted_index,
+        "action": actions[row.predicted_index] if actions else None,
         "probs": row.probs,
         "log_probs": row.finite_log_probs,
-        "soi": row.soi,
-        "unimodal": row.unimodal,
-        "paradoxical": row.paradoxical,
-        "unlike": row.unlike,
+        **{name: getattr(row, name) for name in ("soi", "unimodal", "paradoxical", "unlike")},
         "interval": None if row.lower is None else (row.lower, row.upper),
         "interval_names": None if row.lower is None else (row.lower_name, row.upper_name),
     }

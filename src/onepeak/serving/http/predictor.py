@@ -19,15 +19,15 @@ from onepeak.data.images.depth import depth_notes
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
 from onepeak.networks.head import MapHead
+from onepeak.posterior.predictions import Row, called
 from onepeak.serving.http.batcher import Batcher, Compute, Decoding, TooLargeForNetworkError
 from onepeak.serving.http.failures import RequestError
 from onepeak.serving.http.limits import Limits
 from onepeak.serving.http.requests import Upload
 from onepeak.serving.images import Pixels
-from onepeak.serving.model import IMAGES_A_BATCH, ROWS_A_BATCH, Model
-from onepeak.serving.out_of_range import unlike_notes
+from onepeak.serving.model import Model
 from onepeak.serving.posterior_options import PosteriorOptions
-from onepeak.serving.prediction import NO_POSTERIOR, Row, called
+from onepeak.serving.predict import IMAGES_A_BATCH, NO_POSTERIOR, ROWS_A_BATCH, batch_of, notes_of
 from onepeak.serving.table_rows import TableRows, rows_of_frame
 
 _USUAL_PIXELS = 512 * 512
@@ -128,7 +128,7 @@ class Predictor:
                         if isinstance(result, Unanswered):
                             return result
                         if evidence:
-                            maps[item] = await self._submitted(self._evidence, pixels, result.label)
+                            maps[item] = await self._submitted(self._evidence, pixels, result.predicted_index)
                         unlike = await self.decoding.run(partial(self.model.unlike, pixels))
                         return replace(result, source=upload.name or item, unlike=unlike)
                 except (InputError, MemoryError) as error:
@@ -138,15 +138,17 @@ class Predictor:
         failed = [each for each in answers if isinstance(each, Unanswered)]
         if len(failed) == len(answers):
             raise _none(failed)
-        notes: tuple[str, ...] = ()
+        depth: tuple[str, ...] = ()
         if dark and self.model.description.bits is None:
             names = [called(uploads[item].name or item, "item") for item in sorted(dark)]
             which = names if len(dark) < len(uploads) else []
             files = [dark[item] for item in sorted(dark)]
-            notes = await self.decoding.run(partial(depth_notes, files, None, asked=True, names=which))
-        unlike = ((each.source, each.unlike) for each in answers if isinstance(each, Row))
-        notes = (*notes, *unlike_notes(unlike, len(uploads), source_name="item"))
-        return self._outcome(answers, posterior_options, evidence=maps, notes=notes)
+            depth = await self.decoding.run(partial(depth_notes, files, None, asked=True, names=which))
+        marks = [
+            (each.source, each.unlike) if isinstance(each, Row) else (item, None) for item, each in enumerate(answers)
+        ]
+        notes = (*depth, *notes_of(self.model, (), posterior_options, marks, source_name="item"))
+        return self._outcome(answers, posterior_options, notes, evidence=maps)
 
     async def rows(self, rows: Sequence[dict[str, Any]], posterior_options: PosteriorOptions) -> RequestOutcome:
         """Predicts for rows of a table, for all or for none.
@@ -167,23 +169,20 @@ class Predictor:
             if isinstance(each, Unanswered):
                 raise RequestError(422, f"`rows[{place}]`: {each.message}.")
             answers.append(replace(each, unlike=unlike))
-        return self._outcome(answers, posterior_options, notes=(*table.notes, *table.unlike_notes))
+        marks = list(zip(table.sources, table.unlike, strict=True))
+        notes = notes_of(self.model, table, posterior_options, marks, source_name="row")
+        return self._outcome(answers, posterior_options, notes)
 
     def _outcome(
         self,
         answers: list[Row | Unanswered],
-        posterior_options: PosteriorOptions,
+        options: PosteriorOptions,
+        notes: tuple[str, ...],
         *,
         evidence: dict[int, list[list[float]]] | None = None,
-        notes: tuple[str, ...] = (),
     ) -> RequestOutcome:
-        calibration = self.model.description.calibration
-        return RequestOutcome(
-            answers=answers,
-            evidence=evidence or {},
-            alpha=posterior_options.used_alpha(calibration),
-            notes=(*notes, *posterior_options.notes(calibration)),
-        )
+        alpha = options.used_alpha(self.model.description.calibration)
+        return RequestOutcome(answers=answers, evidence=evidence or {}, alpha=alpha, notes=notes)
 
     async def _submitted(self, compute: Compute, pixels: Pixels, about: object) -> Any:
         """Computes a result for an image, in a batch with others of its size."""
@@ -196,19 +195,14 @@ class Predictor:
             raise InputError(f"the network cannot take {height} x {width} pixels") from error
 
     def _answers(self, requests: Sequence[tuple[Pixels, PosteriorOptions]]) -> list[Row | Unanswered]:
-        labels, log_probs = self.model.answers([pixels for pixels, _ in requests])
-        return self._read(labels, log_probs, [posterior_options for _, posterior_options in requests])
+        return self._read(self.model.answers([pixels for pixels, _ in requests]), [options for _, options in requests])
 
     def _row_answers(self, requests: Sequence[tuple[FeatureRows, PosteriorOptions]]) -> list[list[Row | Unanswered]]:
         first = requests[0][0]
         values = np.concatenate([rows.values for rows, _ in requests])
         joined = FeatureRows(columns=first.columns, values=values, categories=first.categories)
-        labels, log_probs = self.model.row_answers(joined)
-        answers = iter(
-            self._read(
-                labels, log_probs, [posterior_options for rows, posterior_options in requests for _ in range(len(rows))]
-            )
-        )
+        options = [options for rows, options in requests for _ in range(len(rows))]
+        answers = iter(self._read(self.model.row_answers(joined), options))
         return [list(islice(answers, len(rows))) for rows, _ in requests]
 
     def _evidence(self, requests: Sequence[tuple[Pixels, int]]) -> list[list[list[float]]]:
@@ -216,16 +210,18 @@ class Predictor:
         rounded: list[list[list[float]]] = maps.double().mul(1e4).round().div(1e4).tolist()
         return rounded
 
-    def _read(self, labels: Tensor, log_probs: Tensor, readings: Sequence[PosteriorOptions]) -> list[Row | Unanswered]:
-        """Reads all predictions of a batch, grouped by reading."""
-        places: dict[PosteriorOptions, list[int]] = {}
-        for place, posterior_options in enumerate(readings):
-            places.setdefault(posterior_options, []).append(place)
-        found: dict[int, Row | Unanswered] = {}
-        for posterior_options, own in places.items():
-            rows = self.model.rows(labels[own], log_probs[own], tuple(own), posterior_options)
-            found |= {place: row if row.error is None else _LOST for place, row in zip(own, rows, strict=True)}
-        return [found[place] for place in range(len(readings))]
+    def _read(self, answers: tuple[Tensor, Tensor], options_of: Sequence[PosteriorOptions]) -> list[Row | Unanswered]:
+        """Reads all predictions of a batch, those with the same options together."""
+        count = len(options_of)
+        raw, _ = batch_of(answers, items=list(range(count)), sources=range(count))
+        if raw is None:
+            return [_LOST] * count
+        found: dict[int, Row] = {}
+        for options in dict.fromkeys(options_of):
+            own = raw.take([place for place, item in enumerate(raw.items.tolist()) if options_of[item] == options])
+            if len(own):
+                found |= zip(own.items.tolist(), self.model.read(own, options).rows(), strict=True)
+        return [found.get(item, _LOST) for item in range(count)]
 
     def _table(self, rows: Sequence[dict[str, Any]]) -> TableRows:
         pandas = require("pandas", extra="data", purpose="A table")

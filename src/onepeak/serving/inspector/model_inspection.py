@@ -1,14 +1,14 @@
 """Inspects a model's predictions for new data; needs torch."""
 
+from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
 
 from onepeak._core.wording import counted
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.report.source import Source
 from onepeak.serving.actions import read_actions
-from onepeak.serving.evaluation import Evaluation, evaluate, with_classes_of
+from onepeak.serving.evaluation import Evaluation, evaluate
+from onepeak.serving.evaluation_data import with_classes_of
 from onepeak.serving.inspector.inspection import Inspection
 from onepeak.serving.inspector.runs import FinishedRun
 from onepeak.serving.inspector.samples import RunPredictions
@@ -62,20 +62,10 @@ def _warnings(measured: Evaluation) -> tuple[str, ...]:
 
 def _predictions_of_data(measured: Evaluation, data: Manifest) -> RunPredictions:
     """The predictions, each with the position of its sample in the data."""
-    sources = measured.prediction.sources
-    if isinstance(data.items, ImageFiles):
-        places = {str(data.items.root / path): place for place, path in enumerate(data.items.paths)}
-        items = np.array([places[str(source)] for source in sources], dtype=np.int64)
-        paths = np.array([data.items.paths[item] for item in items], dtype=object)
-    else:
-        items = np.array(sources, dtype=np.int64)
-        paths = np.full(len(items), None, dtype=object)
+    found = measured.prediction
+    paths = tuple(data.items.paths[item] for item in found.items) if isinstance(data.items, ImageFiles) else ()
     return RunPredictions(
-        item=items,
-        path=paths,
-        label=measured.labels.numpy(),
-        predicted=measured.prediction.labels.numpy(),
-        log_probs=measured.prediction.log_probs.float().numpy(),
+        predictions=replace(found, sources=paths, log_probs=found.log_probs.float()),
         trained_on=measured.trained_on,
         calibrated=True,
     )

@@ -80,7 +80,8 @@ def label_view(
 
 
 def _row(row: str, runs: Sequence[RunPredictions], label: int, num_classes: int, most: int) -> RowPosteriors:
-    own = [each.log_probs[each.predicted == label] for each in runs if len(each.item)]
+    known = [each.predictions for each in runs if len(each)]
+    own = [each.log_probs[each.predicted_index == label].numpy() for each in known]
     log_probs = np.concatenate([np.empty((0, num_classes), dtype=np.float32), *own])
     if not len(log_probs):
         return RowPosteriors(row=row, count=0, unimodal=None, mean=[], shown=())
@@ -169,7 +170,7 @@ class Posteriors:
             part=part,
             item=item,
             name=predictions.name(place, self.source),
-            truth=int(predictions.label[place]),
+            truth=int(predictions.predictions.truth[place]),
             trained_on=predictions.learnt(place),
             kind="nothing" if where is None else self.kind,
             reason=self.source.reason or missing,
@@ -212,6 +213,7 @@ class Posteriors:
 
     def _entry(self, samples: Samples, index: int, predictions: RunPredictions) -> Entry:
         place, predicted = int(samples.place[index]), int(samples.predicted[index])
+        log_probs = predictions.predictions.log_probs[place].numpy()
         where = self._where(predictions, place) if self.kind == "rows" else None
         return Entry(
             part=samples.part_of(index),
@@ -222,15 +224,15 @@ class Posteriors:
             predicted=predicted,
             soi=round(float(samples.soi[index]), 4),
             paradoxical=bool(samples.paradoxical[index]),
-            probs=rounded(np.exp(predictions.log_probs[place])),
-            out_of_order=[pair.outer for pair in violations(predictions.log_probs[place], predicted)],
+            probs=rounded(np.exp(log_probs)),
+            out_of_order=[pair.outer for pair in violations(log_probs, predicted)],
             features={} if where is None else dict(islice(self.source.features(where).items(), FEW_FEATURES)),
         )
 
     def _answer(self, run: FinishedRun, predictions: RunPredictions, place: int) -> MethodPrediction:
         found = answer(
-            predictions.log_probs[place],
-            int(predictions.predicted[place]),
+            predictions.predictions.log_probs[place].numpy(),
+            int(predictions.predictions.predicted_index[place]),
             self.archive.calibration(run),
             calibrated=predictions.calibrated,
         )

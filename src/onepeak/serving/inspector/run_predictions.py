@@ -5,15 +5,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar, final
 
-import torch
-
 from onepeak.errors import InputError
-from onepeak.experiment.results import read_predictions
+from onepeak.experiment.results import part_predictions
 from onepeak.report.source import Source
 from onepeak.serving.inspector.runs import FinishedRun
 from onepeak.serving.inspector.samples import RunPredictions, Samples, read_run_predictions, samples_of
 from onepeak.training.calibration import Calibration, calibration_of
-from onepeak.training.evaluate import Predictions
 from onepeak.training.model_files import load_description
 from onepeak.training.out_folder import DESCRIPTION
 
@@ -87,7 +84,7 @@ class Archive:
         """Returns the names of the samples of each part of a row; a part's names are the same for every row."""
         for part, predictions in self.of_row(row).items():
             if part not in self._names:  # at worst made twice, with the same result
-                self._names[part] = [predictions.name(place, source) for place in range(len(predictions.item))]
+                self._names[part] = [predictions.name(place, source) for place in range(len(predictions))]
         return self._names
 
     def parts_with(self, item: int) -> tuple[str, ...]:
@@ -109,19 +106,10 @@ def read_calibration(run: FinishedRun) -> Calibration | None:
     try:
         if (run.folder / DESCRIPTION).exists():
             return load_description(run.folder).calibration
-        found = read_predictions(run.folder, columns=("item", "label", "predicted", "log_probs"), part="valid")
+        valid = part_predictions(run.folder, "valid")
     except InputError:
         return None  # the page says that there is no interval
-    if not len(found["item"]):
-        return None
-    return calibration_of(
-        Predictions(
-            indices=found["item"],
-            labels=torch.tensor(found["label"]),
-            predicted=torch.tensor(found["predicted"]),
-            log_probs=torch.tensor(found["log_probs"]),
-        )
-    )
+    return calibration_of(valid) if len(valid) else None
 
 
 Value = TypeVar("Value")

@@ -2,16 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from onepeak.errors import InputError
-from onepeak.experiment.results import read_predictions
-from onepeak.metrics.functional.side_order_index import side_order_index
-from onepeak.posterior import is_paradoxical
+from onepeak.experiment.results import part_predictions
+from onepeak.posterior.predictions import Predictions
 from onepeak.report.source import Source
 from onepeak.serving.inspector.inspection import Filter
 from onepeak.serving.inspector.runs import FinishedRun
@@ -19,24 +16,22 @@ from onepeak.serving.inspector.runs import FinishedRun
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RunPredictions:
-    """One posterior per sample."""
+    """The predictions of a run or a model, with what the pages say of each."""
 
-    item: npt.NDArray[np.int64]
-    """The position of each sample in the run's data."""
-    path: npt.NDArray[Any]
-    """The path of each image, relative to the data's root; None for other data."""
-    label: npt.NDArray[np.int64]
-    predicted: npt.NDArray[np.int64]
-    log_probs: npt.NDArray[np.float32]
+    predictions: Predictions
+    """`items` are positions in the run's data, `sources` the paths of images relative to its root."""
     trained_on: npt.NDArray[np.bool_] | None = None
     """Whether the model was trained on each sample; None for the test part of a run, which it was not trained on."""
     calibrated: bool = False
     """Whether the posteriors are calibrated, as `predict` shows them; those of runs are raw."""
 
+    def __len__(self) -> int:
+        return len(self.predictions)
+
     @property
     def num_bytes(self) -> int:
         """Approximate memory use."""
-        return int(self.log_probs.nbytes) + 100 * len(self.item)
+        return self.predictions.log_probs.nbytes + 100 * len(self)
 
     def learnt(self, place: int) -> bool:
         """Whether the model was trained on a sample."""
@@ -44,7 +39,9 @@ class RunPredictions:
 
     def known_by(self, place: int) -> tuple[int, str | None, int]:
         """Item, path and label of a sample, with which `Source` finds it in the data."""
-        return int(self.item[place]), self.path[place], int(self.label[place])
+        found = self.predictions
+        path = str(found.sources[place]) if found.sources else None
+        return int(found.items[place]), path, int(found.truth[place])
 
     def name(self, place: int, source: Source) -> str:
         """Returns the name of a sample: its path, row or number, with its group if known."""
@@ -55,7 +52,7 @@ class RunPredictions:
 
     def place(self, item: int) -> int | None:
         """Returns the position of a sample here; None if the run did not test it."""
-        places = np.flatnonzero(self.item == item)
+        places = np.flatnonzero(self.predictions.items == item)
         return int(places[0]) if len(places) else None
 
 
@@ -65,21 +62,12 @@ def read_run_predictions(run: FinishedRun, num_classes: int) -> RunPredictions:
     Raises:
         InputError: The file is missing, damaged, or has other classes.
     """
-    columns = ("item", "path", "label", "predicted", "log_probs")
-    found = read_predictions(run.folder, columns=columns, part="test")
-    predictions = RunPredictions(
-        item=found["item"],
-        path=found["path"],
-        label=found["label"],
-        predicted=found["predicted"],
-        log_probs=found["log_probs"],
-    )
-    if len(predictions.item) and predictions.log_probs.shape[1] != num_classes:
+    found = part_predictions(run.folder, "test")
+    if len(found) and found.log_probs.shape[1] != num_classes:
         raise InputError(
-            f"{run.folder} must hold posteriors over {num_classes} classes, got some over "
-            f"{predictions.log_probs.shape[1]}."
+            f"{run.folder} must hold posteriors over {num_classes} classes, got some over {found.log_probs.shape[1]}."
         )
-    return predictions
+    return RunPredictions(predictions=found)
 
 
 Integers = npt.NDArray[np.int64]
@@ -122,17 +110,16 @@ def samples_of(predictions: Mapping[str, RunPredictions]) -> Samples:
     """
     columns: dict[str, list[npt.NDArray[np.generic]]] = {}
     for number, each in enumerate(predictions.values()):
-        log_probs = torch.tensor(each.log_probs)  # a copy: arrays read from disk may be read-only
-        predicted = torch.tensor(each.predicted)
+        own = each.predictions
         found: dict[str, npt.NDArray[np.generic]] = {
-            "part": np.full(len(each.item), number, dtype=np.int64),
-            "place": np.arange(len(each.item), dtype=np.int64),
-            "item": each.item,
-            "label": each.label,
-            "predicted": each.predicted,
-            "soi": side_order_index(log_probs, predicted).numpy().astype(np.float32),
-            "paradoxical": is_paradoxical(log_probs).numpy(),
-            "sure": log_probs.gather(1, predicted[:, None]).squeeze(1).exp().numpy(),
+            "part": np.full(len(own), number, dtype=np.int64),
+            "place": np.arange(len(own), dtype=np.int64),
+            "item": own.items,
+            "label": own.truth.numpy(),
+            "predicted": own.predicted_index.numpy(),
+            "soi": own.soi.numpy(),
+            "paradoxical": own.paradoxical.numpy(),
+            "sure": own.log_probs.gather(1, own.predicted_index[:, None]).squeeze(1).exp().numpy(),
         }
         for name, column in found.items():
             columns.setdefault(name, []).append(column)

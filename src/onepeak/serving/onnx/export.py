@@ -19,10 +19,10 @@ from onepeak.data.images.resize import Resize
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError, first_line
 from onepeak.metrics.functional.side_order_index import side_order_index
+from onepeak.posterior.predictions import Predictions
 from onepeak.serving.model import Model
 from onepeak.serving.onnx.graph import ExportError, ServedNetwork, onnx_bytes, row_dtype
 from onepeak.serving.posterior_options import PosteriorOptions
-from onepeak.serving.prediction import Prediction
 from onepeak.training.run import versions
 from onepeak.training.table import TableEncoder
 
@@ -248,7 +248,7 @@ def check_same_answers(
         own = side_order_index(torch.from_numpy(answers["log_probs"]), torch.from_numpy(answers["label"]))
         if not np.allclose(answers["soi"], own):
             raise ExportError("The file was not kept: its `soi` does not match its own `log_probs` and `label`.")
-        wrong["label"] += int((answers["label"] != expected.labels.numpy()).sum())
+        wrong["label"] += int((answers["label"] != expected.predicted_index.numpy()).sum())
         if expected.intervals is not None:
             wrong["interval"] += int((answers["interval"] != expected.intervals.numpy()).any(axis=-1).sum())
     for name, count in wrong.items():
@@ -282,7 +282,7 @@ def _run(session: Any, inputs: npt.NDArray[np.generic]) -> dict[str, npt.NDArray
 
 def _questions(
     model: Model, posterior_options: PosteriorOptions, fixed: tuple[int, int] | None
-) -> Iterator[tuple[npt.NDArray[np.generic], Prediction]]:
+) -> Iterator[tuple[npt.NDArray[np.generic], Predictions]]:
     """Yields inputs as the file takes them, with the model's predictions."""
     rng = np.random.default_rng(0)
     resize, encoder = model.description.resize, model.description.table
@@ -297,7 +297,8 @@ def _questions(
             assert resize is not None
             inputs = _random_images(rng, count, *(fixed or resize.size_of(*size)))
             answers = model.answers(list(inputs))
-        yield inputs, model.prediction(*answers, tuple(range(count)), posterior_options)
+        labels, log_probs = answers
+        yield inputs, model.read(Predictions(predicted_index=labels, log_probs=log_probs), posterior_options)
 
 
 def _random_images(rng: np.random.Generator, count: int, height: int, width: int) -> npt.NDArray[np.uint8]:

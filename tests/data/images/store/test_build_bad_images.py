@@ -10,10 +10,8 @@ import pytest
 from data.images.store.looked_at import folders, stored
 from onepeak.data.images.store.build import build_store
 from onepeak.data.images.store.failures import (
-    BadImage,
     UnreadableImagesError,
     UnreadableImagesWarning,
-    described,
     write_failed,
 )
 
@@ -66,16 +64,6 @@ def test_bad_files_can_be_left_out_and_that_is_said_every_time(images, tmp_path)
     assert (stored(store, 1) == pixels[7]).all()
     with pytest.raises(UnreadableImagesError, match=r"6 of 8 images"):
         build_store(items, cache_dir=tmp_path / "cache", workers=1)
-
-
-def test_a_repaired_file_is_taken_in(images, tmp_path):
-    items, pixels = images((9, 9), (9, 9))
-    good = (items.root / "1.png").read_bytes()
-    (items.root / "1.png").write_bytes(b"")
-    with pytest.raises(UnreadableImagesError, match="1 of 2 images"):
-        build_store(items, cache_dir=tmp_path / "cache", workers=1)
-    (items.root / "1.png").write_bytes(good)
-    assert (stored(build_store(items, cache_dir=tmp_path / "cache", workers=1), 1) == pixels[1]).all()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
@@ -135,10 +123,3 @@ def test_any_other_failure_keeps_its_own_words():
     assert message == (
         "The image store could not be written in /cache: [Errno 30] Read-only file system. Give another `cache_dir`."
     )
-
-
-def test_every_bad_image_is_listed_however_many_there_are():
-    bad = [BadImage(number, f"{number}.png", "empty") for number in range(1000)]
-    lines = described(bad, 2000).splitlines()
-    assert lines[0] == "1000 of 2000 images cannot be read:"
-    assert lines[1:] == [f"  {number}.png: empty" for number in range(1000)]

@@ -128,14 +128,6 @@ def test_a_build_killed_at_any_moment_leaves_a_whole_store_or_none(many, process
     assert not list(cache.glob(".building-*")), "the next build removes what killed ones left"
 
 
-def test_a_killed_build_leaves_the_stores_that_were_there(many, processes, tmp_path):
-    old = build_store(many, cache_dir=tmp_path / "cache", workers=1)
-    os.utime(many.root / "00.png", ns=(0, 0))
-    ((status, output),) = processes(build(many, tmp_path / "cache"), kill_after=0.03)
-    assert status == -signal.SIGKILL, output
-    open_store(old.folder).verify()
-
-
 def test_processes_that_build_at_once_share_one_store(many, processes, tmp_path):
     answers = processes(*[build(many, tmp_path / "cache", workers) for workers in (1, 2)])
     assert [status for status, _ in answers] == [0, 0], answers

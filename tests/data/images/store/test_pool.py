@@ -94,11 +94,3 @@ def test_only_good_images_are_in_the_part(images, tmp_path):
     assert (tmp_path / "part").read_bytes() == pixels[0].tobytes() + pixels[2].tobytes()
     digest = blake2b((items.root / "0.png").read_bytes(), digest_size=16).hexdigest()
     assert answers[0] == DecodedImage("kept", "", 4, 6, digest, zlib.crc32(pixels[0].tobytes()))
-
-
-def test_a_file_that_changed_is_not_read(images, tmp_path):
-    items, _ = images((4, 6))
-    (source,) = sources(items)
-    for other in (source._replace(num_bytes=1), source._replace(changed_ns=1)):
-        assert decoded(tmp_path / "part", [other]) == [DecodedImage("changed")]
-        assert (tmp_path / "part").read_bytes() == b""

@@ -1,18 +1,19 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pandas
 import pytest
 import torch
 
-from onepeak.serving import Prediction, Row
+from onepeak.posterior.predictions import Predictions, Row
 
 
 @pytest.fixture
 def said():
-    return Prediction(
+    return Predictions(
         classes=("low", "middle", "high"),
-        labels=torch.tensor([1, 2]),
+        predicted_index=torch.tensor([1, 2]),
         log_probs=torch.tensor([[0.1, 0.6, 0.3], [0.4, 0.2, 0.4]]).log(),
         sources=("a.png", "b.png"),
         source_name="path",
@@ -21,17 +22,17 @@ def said():
 
 def test_rows_hold_plain_values(said):
     first, second = said.rows()
-    assert (first.source, first.label, first.name, first.soi, first.unimodal) == ("a.png", 1, "middle", 1.0, True)
-    assert (second.source, second.label, second.name, second.soi, second.unimodal) == ("b.png", 2, "high", 0.5, False)
+    found = [(row.source, row.predicted_index, row.predicted_class, row.soi, row.unimodal) for row in (first, second)]
+    assert found == [("a.png", 1, "middle", 1.0, True), ("b.png", 2, "high", 0.5, False)]
     assert [math.exp(value) for value in first.log_probs] == pytest.approx([0.1, 0.6, 0.3])
     assert first.error is None
-    assert type(first.label) is int
+    assert type(first.predicted_index) is int
     assert type(first.unimodal) is bool
 
 
 def test_the_frame_has_a_row_a_sample_and_a_column_a_class(said):
     frame = said.to_frame()
-    assert list(frame)[:3] == ["path", "name", "label"]  # as in CSV: the class before its position
+    assert list(frame)[:3] == ["path", "predicted_class", "predicted_index"]  # as in CSV: the class before its position
     assert frame[["path", "label", "name", "unimodal"]].values.tolist() == [
         ["a.png", 1, "middle", True],
         ["b.png", 2, "high", False],
@@ -43,12 +44,12 @@ def test_the_frame_has_a_row_a_sample_and_a_column_a_class(said):
 
 def test_it_says_how_much_it_holds(said):
     assert len(said) == 2
-    assert repr(said) == "Prediction(2 samples, 3 classes: middle (0.60), high (0.40))"
-    many = Prediction(
-        classes=said.classes, labels=torch.ones(9).long(), log_probs=said.log_probs[:1].repeat(9, 1), sources=(0,) * 9
+    assert repr(said) == "Predictions(2 samples, 3 classes: middle (0.60), high (0.40))"
+    many = Predictions(
+        classes=said.classes, predicted_index=torch.ones(9).long(), log_probs=said.log_probs[:1].repeat(9, 1)
     )
-    assert repr(many) == "Prediction(9 samples, 3 classes: middle (0.60), middle (0.60), middle (0.60), ...)"
-    assert repr(said[:1]) == "Prediction(1 sample, 3 classes: middle (0.60))"
+    assert repr(many) == "Predictions(9 samples, 3 classes: middle (0.60), middle (0.60), middle (0.60), ...)"
+    assert repr(said[:1]) == "Predictions(1 sample, 3 classes: middle (0.60))"
 
 
 def test_it_is_a_sequence_of_records(said):
@@ -57,7 +58,7 @@ def test_it_is_a_sequence_of_records(said):
     with pytest.raises(IndexError):
         said[2]
     last = said[1:]
-    assert (len(last), last.sources, last.source_name, last.names) == (1, ("b.png",), "path", ("high",))
+    assert (len(last), last.sources, last.source_name, last.predicted_class) == (1, ("b.png",), "path", ("high",))
     assert len(said[5:]) == 0
 
 
@@ -70,7 +71,7 @@ def test_probabilities_are_there_beside_their_logarithms(said):
 
 def test_a_row_with_an_error_has_nothing_else():
     row = Row(source="a.png", error="empty")
-    assert (row.label, row.name, row.log_probs, row.soi, row.unimodal) == (None,) * 5
+    assert (row.predicted_index, row.predicted_class, row.log_probs, row.soi, row.unimodal) == (None,) * 5
 
 
 @pytest.fixture
@@ -108,3 +109,25 @@ def test_what_is_unlike_the_training_is_text_in_a_frame_and_none_where_nobody_lo
     told = replace(said, unlike=((), ("contrast", "grain")))
     assert told.to_frame()["unlike"].tolist() == ["", "contrast; grain"]
     assert told[1:].to_frame()["unlike"].tolist() == ["contrast; grain"]
+
+
+def test_the_former_names_still_give_the_same_with_a_warning(said):
+    for former, name in (("labels", "predicted_index"), ("names", "predicted_class")):
+        with pytest.warns(DeprecationWarning, match=f"`{former}` of a prediction is now `{name}`"):
+            assert getattr(said, former) is getattr(said, name)
+    for former, name in (("label", "predicted_index"), ("name", "predicted_class")):
+        with pytest.warns(DeprecationWarning, match=f"`{former}` of a prediction is now `{name}`"):
+            assert getattr(said[0], former) == getattr(said[0], name)
+    frame = said.to_frame()
+    assert (frame["label"] == frame["predicted_index"]).all()
+    assert (frame["name"] == frame["predicted_class"]).all()
+
+
+def test_some_samples_and_parts_together_keep_every_column(said):
+    whole = replace(said, truth=torch.tensor([1, 0]), items=np.array([7, 3]), unlike=((), ("grain",)))
+    back = Predictions.joined([whole.take([1]), whole.take([0])]).take([1, 0])
+    assert (back.items == whole.items).all()
+    assert torch.equal(back.truth, whole.truth)
+    assert (back.sources, back.unlike, back.classes) == (whole.sources, whole.unlike, whole.classes)
+    assert torch.equal(back.log_probs, whole.log_probs)
+    assert back.intervals is None

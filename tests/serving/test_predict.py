@@ -3,20 +3,26 @@ import tracemalloc
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 
+from image_files import write_images
+from onepeak.data.images.batches import evaluation_batches
+from onepeak.data.images.store.build import build_store
 from onepeak.errors import InputError
 from onepeak.serving import load, stream
-from onepeak.serving.streaming import stream_rows
+from onepeak.serving import predict as serving_predict
+from onepeak.serving.predict import SizeBatches
 from onepeak.serving.table_rows import rows_of, rows_of_file
 from trained_models import image_run, table_run
 
 
 @pytest.fixture
 def images():
-    """Sixty images of three shapes."""
+    """Images of three shapes."""
     pixels = image_run().manifest.items.pixels
-    return [pixels[number][: 64 - 8 * (number % 3)] for number in range(60)]
+    return [pixels[number][: 64 - 8 * (number % 3)] for number in range(24)]
 
 
 @pytest.mark.parametrize("batch_size", [1, 7, 32])
@@ -24,7 +30,7 @@ def test_rows_come_in_order_with_what_predict_says(model, images, batch_size):
     rows = list(stream(model, images, batch_size=batch_size))
     said = model.predict(images, batch_size=batch_size)
     assert rows == list(said.rows())
-    assert [row.source for row in rows] == list(range(60))
+    assert [row.source for row in rows] == list(range(24))
 
 
 def test_bad_files_are_rows_with_their_error_and_the_others_are_answered(model, images, tmp_path):
@@ -41,14 +47,14 @@ def test_bad_files_are_rows_with_their_error_and_the_others_are_answered(model, 
     assert [row.source for row in rows] == [str(tmp_path / name) for name in names]
     errors = [row.error for row in rows]
     assert errors[1] is errors[4] is None
-    assert rows[1].label == rows[4].label == model.predict(good).labels.item()
+    assert rows[1].predicted_index == rows[4].predicted_index == model.predict(good).predicted_index.item()
     assert errors[0].startswith("cut off or damaged: ")
     assert errors[2].startswith("not an image in a known format")
     assert errors[3] == "there is no such file"
     assert errors[5] == "the file is empty (0 bytes)"
     assert errors[6] == "this is a folder or a device, not a file"
     assert errors[7].startswith("there is no such file")
-    assert all(row.label is row.log_probs is row.soi is row.unimodal is None for row in rows if row.error)
+    assert all(row.predicted_index is row.log_probs is row.soi is row.unimodal is None for row in rows if row.error)
 
 
 def test_a_size_that_the_network_cannot_take_is_an_error_of_its_row(model, images, monkeypatch):
@@ -81,7 +87,7 @@ def test_rows_of_a_table_come_as_predict_says_them_in_batches_of_any_size():
     table_model, path = load(table_run().folder), table_run().folder.parent / "grades.csv"
     said = table_model.predict(path, batch_size=7)
     table = rows_of(path, table_model.description.table)
-    assert list(stream_rows(table_model, table, batch_size=7)) == list(said)
+    assert list(stream(table_model, table, batch_size=7)) == list(said)
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 4096])
@@ -89,13 +95,13 @@ def test_bad_and_empty_rows_of_a_table_are_rows_with_their_error(tmp_path, batch
     table_model = load(table_run().folder)
     (tmp_path / "rows.csv").write_text("tone,size\n1,0.5\n1,big\n,\ndark,\n")
     table = rows_of_file(tmp_path / "rows.csv", table_model.description.table)
-    rows = list(stream_rows(table_model, table, batch_size=batch_size))
+    rows = list(stream(table_model, table, batch_size=batch_size))
     said = table_model.predict({"tone": ["1", "dark"], "size": [0.5, None]}, batch_size=batch_size)
     assert [row.source for row in rows] == [2, 3, 4, 5]
-    assert [rows[0].label, rows[3].label] == said.labels.tolist()
+    assert [rows[0].predicted_index, rows[3].predicted_index] == said.predicted_index.tolist()
     assert rows[1].error == "`size` must be a number, got 'big'"
     assert rows[2].error.startswith("it has no value in any column of the model")
-    assert all(row.label is row.log_probs is row.lower is row.soi is None for row in rows[1:3])
+    assert all(row.predicted_index is row.log_probs is row.lower is row.soi is None for row in rows[1:3])
 
 
 def test_rows_come_while_later_images_are_unread(model, images):
@@ -123,7 +129,7 @@ def test_memory_does_not_grow_with_the_number_of_images(model):
         return highest
 
     peak(10)  # whatever is made once
-    assert peak(100) < 2 * peak(20)
+    assert peak(48) < 2 * peak(16)
 
 
 def test_many_bad_files_do_not_pile_up(model, images):
@@ -142,7 +148,7 @@ def test_the_state_of_torch_is_left_as_it_was(model, images):
 
 @pytest.mark.bad_input
 def test_a_model_of_a_table_and_a_batch_of_none_are_refused_at_once(model):
-    with pytest.raises(InputError, match="`model` must be an image model, got a table model: use its `predict`"):
+    with pytest.raises(InputError, match="`model` must fit the samples, got a model of a table and images"):
         stream(load(table_run().folder), [])
     with pytest.raises(InputError, match="`batch_size` must be an integer >= 1, got 0"):
         stream(model, [], batch_size=0)
@@ -154,3 +160,61 @@ def test_a_image_unlike_the_training_says_by_what_and_so_does_predict(model, ima
     assert (rows[0].unlike, rows[2].unlike) == ((), ())
     assert "contrast" in rows[1].unlike
     assert rows == list(model.predict(given).rows())
+
+
+def square(side):
+    return np.zeros((side, side, 3), np.uint8)
+
+
+def batches_of(sides, batch_size):
+    waiting = SizeBatches(batch_size)
+    ready = [batch for place, side in enumerate(sides) for batch in waiting.add(place, square(side))]
+    return [*ready, *waiting.rest()]
+
+
+@given(st.lists(st.integers(1, 5), max_size=60), st.integers(1, 4))
+def test_every_image_comes_once_among_its_equals(sides, batch_size):
+    batches = batches_of(sides, batch_size)
+    assert sorted(place for batch in batches for place, _ in batch) == list(range(len(sides)))
+    for batch in batches:
+        assert 1 <= len(batch) <= batch_size
+        assert len({sides[place] for place, _ in batch}) == 1
+
+
+@given(st.lists(st.integers(1, 40), max_size=120), st.integers(1, 3))
+def test_no_image_waits_for_more_than_eight_batches(sides, batch_size):
+    waiting = SizeBatches(batch_size)
+    gone = set()
+    for place, side in enumerate(sides):
+        gone |= {each for batch in waiting.add(place, square(side)) for each, _ in batch}
+        assert set(range(place + 1 - 8 * batch_size)) <= gone
+
+
+def test_places_without_a_image_count_as_waiting():
+    waiting = SizeBatches(1000)
+    assert list(waiting.add(0, square(4))) == []
+    assert list(waiting.overdue(7999)) == []
+    assert [[place for place, _ in batch] for batch in waiting.overdue(8000)] == [[0]]
+
+
+def test_large_images_do_not_pile_up(monkeypatch):
+    monkeypatch.setattr(serving_predict, "_MOST_BYTES", 3 * square(8).nbytes)
+    waiting = SizeBatches(100)
+    sizes = [[len(batch) for batch in waiting.add(place, square(8))] for place in range(8)]
+    assert sizes == [[], [], [], [4], [], [], [], [4]]
+
+
+def test_the_batches_are_those_of_an_evaluation_in_training(tmp_path):
+    sizes = [(8, 8), (8, 9), (8, 8), (8, 8), (8, 9), (8, 9), (8, 8), (8, 8)]
+    items, pixels = write_images(tmp_path / "pictures", sizes)
+    store = build_store(items, cache_dir=tmp_path / "cache", workers=1)
+    expected = {tuple(places.tolist()) for places, _ in evaluation_batches(store, range(8), batch_size=2)}
+    waiting = SizeBatches(2)
+    ready = [batch for place, each in enumerate(pixels) for batch in waiting.add(place, each)]
+    assert {tuple(place for place, _ in batch) for batch in [*ready, *waiting.rest()]} == expected
+
+
+@pytest.mark.bad_input
+def test_a_batch_of_none_is_refused():
+    with pytest.raises(InputError, match="`batch_size` must be an integer >= 1, got 0"):
+        SizeBatches(0)
