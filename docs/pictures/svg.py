@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 INK = "#2b3138"
@@ -13,6 +14,13 @@ _DARK = f"""<style>
 }}
 </style>
 """
+
+
+def plain(axes: Axes) -> None:
+    """Little ink: no frame, small ticks."""
+    axes.tick_params(labelsize=8, colors=INK)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(INK)
 
 
 def save(figure: Figure, path: Path) -> None:

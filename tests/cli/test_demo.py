@@ -69,5 +69,5 @@ def test_without_the_packages_for_a_report_no_page_is_named(run, here, no_pages,
     assert output == ""
     assert "needs jinja2: pip install 'onepeak[report]'" in errors
     assert "Open " not in errors
-    assert "Next, on your own data: onepeak compare" in errors
+    assert "Then, on your own data: onepeak compare" in errors
     assert not (tmp_path / "demo" / "report.html").exists()

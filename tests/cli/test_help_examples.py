@@ -14,7 +14,7 @@ from onepeak.cli import main
 from onepeak.cli.app import app
 
 COMMANDS = typer.main.get_command(app).commands
-RUN_HERE = ("train", "evaluate", "predict", "methods", "metrics", "datasets")
+RUN_HERE = ("train", "evaluate", "predict", "methods", "metrics", "datasets", "doctor")
 NEEDS = {
     "compare": "draws a report; tests/cli/compare/test_command.py runs it",
     "report": "draws a report; tests/cli/test_report.py runs it",

@@ -27,7 +27,7 @@ def test_the_table_the_findings_and_the_page_are_shown(run, folder):
     assert "2.000 ± 0.707" in output
     text = " ".join(output.split())
     assert "with ELB, 99.0 % of adjacent classes fall away from the prediction, with CE only 53.0 %." in text
-    assert text.endswith(f"report: {folder / 'report.html'}")
+    assert text.endswith(f"report: {folder / 'report.html'} Next: onepeak inspect {folder} --open")
     assert (folder / "report.html").is_file()
 
 

@@ -10,6 +10,7 @@ from onepeak import __version__
 from onepeak.cli import (
     datasets,
     demo,
+    doctor,
     evaluate,
     export,
     inspect,
@@ -52,6 +53,7 @@ for command in (
     metrics.metrics,
     datasets.datasets,
     splits.splits,
+    doctor.doctor,
 ):
     app.command(help=_paragraphs(command), cls=options.Command)(command)
 

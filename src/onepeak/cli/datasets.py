@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from onepeak.cli import options
-from onepeak.cli.output import print_notes, print_table
+from onepeak.cli.output import print_note, print_notes, print_table
 from onepeak.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def _print_all(records: "list[Dataset]", *, as_json: bool) -> None:
         for record in records
     ]
     print_table(header, rows)
+    print_note("Next: onepeak datasets NAME, or onepeak train biopsies, which needs no files")
 
 
 def _print_one(record: "Dataset", *, as_json: bool) -> None:

@@ -34,13 +34,8 @@ def demo(
     if quiet:
         return
     if page is not None:
-        print_note(
-            f"Open {page} in a browser for the findings, the figures and contradictory predictions. "
-            f"To look at every sample: onepeak inspect {folder}"
-        )
-    print_note(
-        "Next, on your own data: onepeak compare FOLDER --order low,middle,high --methods ce,elb --out comparison"
-    )
+        print_note(f"Open {page} in a browser for the findings, the figures and contradictory predictions.")
+    print_note("Then, on your own data: onepeak compare FOLDER --order low,middle,high")
 
 
 def demo_plan() -> "Experiment":

@@ -60,24 +60,14 @@ def _show_all(records: "list[MethodRecord]") -> None:
     from onepeak.methods.catalog import CONSTRAINTS, SMOOTH
 
     print_table(
-        ("name", "title", "family", "outputs", "one peak by construction", "reference"),
-        [
-            (
-                record.name,
-                record.title,
-                record.family,
-                record.num_outputs,
-                "yes" if record.unimodal else "no",
-                record.reference,
-            )
-            for record in records
-        ],
+        ("name", "title", "family", "always one peak"),
+        [(record.name, record.title, record.family, "yes" if record.unimodal else "no") for record in records],
     )
     constraints = ", ".join(f"+{record.name} ({record.title})" for record in CONSTRAINTS)
     print_note("Add a prefix, a suffix or both, as in smooth-rps+elb:")
     print_note(f"  {SMOOTH}   for any method with one output per class or level: averages neighbouring outputs")
     print_note(f"  +...      for any method with class scores: {constraints}")
-    print_note("Show one method with its settings: onepeak methods NAME")
+    print_note("Next: onepeak methods NAME, for its settings and reference")
 
 
 def _show_one(name: str, *, as_json: bool) -> None:

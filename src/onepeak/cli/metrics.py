@@ -33,21 +33,19 @@ def metrics(
         typer.echo(json.dumps([_record(record) for record in records], indent=2, allow_nan=False))
         return
     print_table(
-        ("name", "title", "better", "range", "needs", "default", "reference"),
+        ("name", "title", "better", "range", "default"),
         [
             (
                 record.name,
                 record.title,
                 "higher" if record.higher_is_better else "lower",
                 f"{record.low:g} to {_high(record)}",
-                "labels" if record.needs == "labels" else "posteriors",
                 "yes" if record.default else "no",
-                record.reference,
             )
             for record in records
         ],
     )
-    print_note("c is the number of classes. In Python: onepeak.metrics.catalog.collection(c, names=[...]).")
+    print_note("c is the number of classes. --json adds references. Next: onepeak evaluate MODEL DATA --json")
 
 
 def _high(record: "MetricRecord") -> str:

@@ -1,5 +1,6 @@
 """`onepeak report`: tables, figures and a page of runs that are finished."""
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -43,11 +44,11 @@ def report(
         return
     print_results(results, against=against)
     if not quiet:
-        print_findings(written)
+        print_findings(written, folders[0])
 
 
-def print_findings(written: "Report", *, stderr: bool = False) -> None:
-    """What was found, in words, and where all of it stands."""
+def print_findings(written: "Report", folder: Path, *, stderr: bool = False) -> None:
+    """What was found, in words, where all of it stands, and what to type next."""
     from rich.console import Console
 
     console = Console(stderr=stderr, highlight=False)
@@ -55,6 +56,7 @@ def print_findings(written: "Report", *, stderr: bool = False) -> None:
         heading = f"{title}:\n" if len(written.findings) > 1 else ""
         console.print(f"\n{heading}" + "\n".join(f"- {finding.text}" for finding in found), markup=False)
     console.print(f"\nreport: {written.page}", markup=False, soft_wrap=True)
+    console.print(f"Next: onepeak inspect {shlex.quote(str(folder))} --open", markup=False, soft_wrap=True)
 
 
 def write_with_progress(

@@ -60,7 +60,7 @@ def splits(
     else:
         _show(manifest, runs, leaks, conflicts)
         if out is not None:
-            print_note(f"Saved to {out}.")
+            print_note(f"Saved to {out}. Next: onepeak train {data} --protocol {out}")
 
 
 def _record(

@@ -33,6 +33,7 @@ PAGES = {
     "/": "#tradeoff[data-drawn]",
     "/samples": "#grid li",
     SAMPLE: "#chosen[data-drawn]",
+    "/confusion": "#matrix td a",
     "/labels?label=3": "#rows .chart[data-drawn]",
     "/try": "#drop",
 }
@@ -213,6 +214,36 @@ def test_the_keyboard_moves_over_the_grid_and_through_the_samples(opened):
         expect(cards.nth(1)).to_be_focused()  # where one was
 
 
+def test_a_cell_of_the_confusion_matrix_opens_its_samples(opened):
+    with opened("/confusion?method=elb") as page:
+        cell = page.locator("#matrix td a").first
+        count = cell.inner_text()
+        cell.click()
+        expect(page.locator("select[name=method]")).to_have_value("elb")
+        expect(page.locator("#found")).to_contain_text(f"of {count} sample")
+
+
+def test_another_method_is_laid_over_and_a_note_is_kept(opened):
+    with opened("/samples?method=ce&other=elb") as page:
+        expect(page.locator("#grid .spark .other").first).to_be_visible()
+        assert page.get_by_role("link", name="Export as CSV").get_attribute("href").endswith("method=ce&other=elb")
+        page.locator("#grid a").first.click()
+        expect(page.locator("#chosen .legend")).to_contain_text("elb")
+        page.get_by_label("Note", exact=True).fill("blurred")
+        page.get_by_label("Flag").check()
+        expect(page.locator("#saved")).to_have_text("Saved.")
+        page.get_by_role("link", name="All samples").click()
+        expect(page.locator("#grid .badge", has_text="flagged")).to_have_attribute("title", "blurred")
+
+
+def test_the_map_stands_beside_the_image_where_that_is_wanted(opened):
+    with opened(SAMPLE) as page:
+        expect(page.locator("#seen .evidence")).to_have_js_property("naturalWidth", 512)
+        page.get_by_label("Side by side").check()
+        image, evidence = (page.locator(f"#seen {each}").bounding_box() for each in ("img:not(.evidence)", ".evidence"))
+        assert evidence["x"] >= image["x"] + image["width"]
+
+
 def test_images_are_shown(opened):
     with opened("/samples?method=ce") as page:
         image = page.locator("#grid img").first
@@ -327,7 +358,8 @@ def test_a_image_can_be_tried(opened, compared):
 
 
 PEAK = (
-    "canvas => Math.max(...canvas.getContext('2d').getImageData(0, 0, 2, 1).data.filter((_, place) => place % 4 === 3))"
+    "canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, 1).data.filter((_, place) => place % 4 === 3)"
+    ".reduce((most, each) => Math.max(most, each), 0)"
 )
 """The opacity of the most opaque pixel."""
 
@@ -471,6 +503,7 @@ def test_long_names_of_classes_are_all_shown_in_small_charts(context, address):
     page = context(LAPTOP).new_page()
     page.route("**/v1/inspect/about", renamed)
     page.goto(address + SAMPLE)
+    page.locator("#methods").scroll_into_view_if_needed()
     names = page.locator("#methods .chart[data-drawn]").first.locator(".xtick text")
     expect(names.last).to_be_attached()
     assert [name.is_visible() for name in names.all()] == [True] * 8

@@ -139,5 +139,5 @@ def print_comparison(
     else:
         print_results(results, against=against)
         if not quiet:
-            print_findings(written, stderr=True)
+            print_findings(written, folder, stderr=True)
     return written.page

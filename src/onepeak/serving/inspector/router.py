@@ -10,6 +10,7 @@ from pathlib import Path as PathStaticFiles
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query
+from pydantic import BaseModel, Field
 from starlette.responses import FileResponse, HTMLResponse, Response
 
 from onepeak.errors import MissingExtraError
@@ -17,6 +18,7 @@ from onepeak.serving.http.failures import JsonResponse, RequestError
 from onepeak.serving.inspector.inspection import Filter, Inspection, Sort
 from onepeak.serving.inspector.pages import (
     About,
+    ConfusionPage,
     LabelsPage,
     SamplePage,
     TryPage,
@@ -35,6 +37,13 @@ _MOST_ITEM = 2**31
 PartName = Annotated[str, Path(pattern=r"^\d{1,6}-\d{1,6}$")]
 Item = Annotated[int, Path(ge=0, le=_MOST_ITEM)]
 Label = Annotated[int, Query(ge=0)]
+
+
+class NoteBody(BaseModel):
+    """The body of a request that puts a note on a sample."""
+
+    flag: bool = False
+    note: str = Field(default="", max_length=2000)
 
 
 def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str, ...]] | None = None) -> APIRouter:
@@ -74,6 +83,10 @@ def _pages(
     def sample(tested: PartName, item: Item) -> HTMLResponse:
         part = _known("part", tested, parts)
         return _html(SamplePage(shell=around, part=part, item=item, has_actions=bool(inspection.actions)))
+
+    @router.get("/confusion")
+    def confusion() -> HTMLResponse:
+        return _html(ConfusionPage(shell=around, rows=tuple(inspection.looks), parts=parts))
 
     @router.get("/labels")
     def labels() -> HTMLResponse:
@@ -133,6 +146,24 @@ def _posteriors(inspection: Inspection, parts: Mapping[str, str]) -> APIRouter:
     def sample(tested: PartName, item: Item, query: query) -> JsonResponse:
         return JsonResponse(asdict(inspection.posteriors.sample(_known("part", tested, parts), item, query)))
 
+    @router.post("/sample/{tested}/{item}")
+    def note(tested: PartName, item: Item, given: NoteBody) -> JsonResponse:
+        part = _known("part", tested, parts)
+        inspection.posteriors.put_note(part, item, flag=given.flag, note=given.note.strip())
+        return JsonResponse({"flag": given.flag, "note": given.note.strip()})
+
+    @router.get("/samples.csv")
+    def export(query: query) -> Response:
+        text = inspection.posteriors.csv(query, inspection.classes)
+        kept_as = {"Content-Disposition": 'attachment; filename="samples.csv"'}
+        return Response(text.encode("utf-8"), media_type="text/csv; charset=utf-8", headers=kept_as)
+
+    @router.get("/confusion")
+    def confusion(method: str | None = None, part: str | None = None) -> JsonResponse:
+        row = _known("method", method or next(iter(inspection.looks)), inspection.looks)
+        own = None if part is None else _known("part", part, parts)
+        return JsonResponse({"row": row, "counts": inspection.posteriors.confusion(row, own)})
+
     @router.get("/labels")
     def labels(label: Label, part: str | None = None) -> JsonResponse:
         _check_label(label, inspection)
@@ -177,6 +208,12 @@ def _wanted(inspection: Inspection, parts: Mapping[str, str]) -> Callable[..., F
         soi: Annotated[float | None, Query(ge=0, le=1.01)] = None,
         paradoxical: bool = False,
         search: Annotated[str, Query(max_length=200)] = "",
+        group: Annotated[str, Query(max_length=200)] = "",
+        width: Annotated[int, Query(ge=0)] = 0,
+        flagged: bool = False,
+        other: str | None = None,
+        beaten: bool = False,
+        differ: Annotated[int, Query(ge=0)] = 0,
         sort: Sort = "item",
     ) -> Filter:
         return Filter(
@@ -188,6 +225,12 @@ def _wanted(inspection: Inspection, parts: Mapping[str, str]) -> Callable[..., F
             soi_below=soi,
             paradoxical=paradoxical,
             search=search,
+            group=group,
+            min_width=width,
+            flagged=flagged,
+            other=None if other is None else _known("other", other, inspection.looks),
+            beaten=beaten,
+            differ=differ,
             sort=sort,
         )
 

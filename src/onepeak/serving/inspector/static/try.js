@@ -29,7 +29,7 @@ async function ask(options, query) {
     result.hidden = false;
     byId("result-title").replaceChildren(`${classes[said.predicted]} `, ...badges(said));
     byId("verdict").textContent = [verdict(said, classes), ...(item.action ? [`What would be done: ${item.action}.`] : []), ...content.notes.map(sentence)].join(" ");
-    byId("doubts").replaceChildren(...doubts(said));
+    byId("doubts").replaceChildren(...doubts(said, classes));
     draw(byId("chosen"), width => posteriorChart(said, classes, {width}));
     fillTable(byId("numbers"), ["Class", "Probability"], classes.map((name, place) => [name, probability(said.probs[place])]));
     waiting.textContent = `Predicted ${classes[said.predicted]}.`; // for screen readers: the title shows it
