@@ -83,6 +83,7 @@ def test_what_takes_seconds_to_import_comes_when_it_is_needed():
         "import onepeak, sys; print('torch' in sys.modules, len(onepeak.methods()))\n"
         "import onepeak.methods.poisson; print(len(onepeak.methods()), onepeak.methods.poisson.__name__)\n"
         "import torch, onepeak.metrics.functional, onepeak.metrics.catalog as catalog\n"
+        "import onepeak.experiment; onepeak.experiment.holm\n"
         "catalog.METRICS['mae'].range(4)\n"
         "onepeak.method('elb', num_classes=4).loss(torch.randn(2, 4), torch.tensor([0, 3]))\n"
         f"print([name for name in {[*heavy, 'pandas', 'PIL']} if name in sys.modules])\n"

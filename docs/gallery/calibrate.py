@@ -24,7 +24,9 @@ axes.plot([0, 1], [0, 1], "--", color="tab:gray")
 for name, posteriors in tests.items():
     found = reliability(posteriors, labels[1000:])
     print(f"{name}: off by {100 * found.confidence_error:.1f} points on average")
-    axes.plot([each.stated for each in found.confidence], [each.happened for each in found.confidence], "o-", label=name)
+    axes.plot(
+        [each.stated for each in found.confidence], [each.happened for each in found.confidence], "o-", label=name
+    )
 axes.set_xlabel("confidence")
 axes.set_ylabel("share that is right")
 axes.legend()

@@ -6,6 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import onepeak
 import without_float64
 from onepeak import ELBLoss, LogBarrier
 from onepeak.constraints import log_barrier
@@ -51,6 +52,12 @@ def test_tighten_grows_t_to_its_maximum():
         barrier.tighten()
         seen.append(barrier.t.item())
     assert seen == [1.5, 2.0, 2.0]
+
+
+def test_a_first_t_above_a_limit_that_nobody_set_is_the_limit():
+    steep = onepeak.method("sord+elb", num_classes=5, t=10.0).constraint
+    steep.tighten()
+    assert (steep.t.item(), ELBLoss(5, t=7.0).constraint.t_max) == (10.0, 7.0)
 
 
 def test_the_papers_schedule_ends_where_published_code_says():

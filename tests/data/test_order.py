@@ -183,3 +183,9 @@ def test_names_are_alike_but_for_case_spaces_and_signs():
     assert letters("In Situ") == letters("in_situ") == letters("InSitu") == "insitu"
     assert letters("grade 2") != letters("grade 3")
     assert letters("++") == ""
+
+
+def test_control_characters_of_names_are_written_out():
+    ordered = order_labels(["\x1b[31mlow", "high\u202e"], order="\x1b[31mlow,high\u202e")
+    assert ordered.classes == ("\\x1b[31mlow", "high\\u202e")
+    assert ordered.labels.tolist() == [0, 1]

@@ -1,7 +1,6 @@
 """Comparisons in real processes that are killed, interrupted, or at work at once: run by `test_local.py`.
 
-Long because it is one process: everything is imported once and the others are forked, so that none of them has to
-import torch again.
+Long because it is one process, from which all others are forked.
 """
 
 import contextlib
@@ -16,12 +15,7 @@ import time
 import traceback
 from pathlib import Path
 
-import lightning.fabric  # noqa: F401 - imported here, so that no child has to
-import pandas  # noqa: F401
-import pyarrow.parquet  # noqa: F401
-import safetensors.torch  # noqa: F401
 import torch
-import torchmetrics  # noqa: F401
 
 from experiment.tiny import tiny
 from onepeak.experiment import task

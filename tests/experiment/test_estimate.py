@@ -127,7 +127,7 @@ def test_notes_and_the_backbone_are_those_of_the_run(fabric, tmp_path):
     found = plan_runs(plan, tmp_path / "out", fabric=fabric)
     assert found.notes == open_experiment(plan).notes
     assert any("few different integers in site (3)" in note for note in found.notes)
-    assert "1 of 60 samples is in no part, and not used: sample 59" in found.notes
+    assert "1 of 60 samples is in no part, and not used: row 61" in found.notes
     assert found.backbone == "mlp"
     folder = tmp_path / "runs" / "ce" / "split0-fold0"
     folder.mkdir(parents=True)

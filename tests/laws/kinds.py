@@ -96,13 +96,14 @@ def firm_outputs(kind, method, label):
         case "coral":  # levels 18 apart, the label's own 9 below zero
             own.biases.data.copy_(-9 - 18 * torch.arange(num_classes - 1))
             return torch.tensor([18.0 * label], dtype=torch.float64)
-        case "clm" | "clm-probit" | "clm-cloglog":  # classes 18 wide, the output in the middle of the label's
-            own.first.data.fill_(9.0)
-            own.log_gaps.data.fill_(math.log(18.0))
+        case "clm" | "clm-probit" | "clm-cloglog" | "clm-loglog" | "clm-cauchit" | "at-hinge" | "it-hinge":
+            line = getattr(own, "line", own)  # classes 18 wide, the output in the middle of the label's
+            line.first.data.fill_(9.0)
+            line.log_gaps.data.fill_(math.log(18.0))
             return torch.tensor([18.0 * label], dtype=torch.float64)
         case "soft-binomial" | "soft-poisson":  # so wide that no firmer posterior is their own
             return own.targets[label].log()
-        case "regression":
+        case "regression" | "ot-normal":
             return torch.tensor([2 * label / (num_classes - 1) - 1], dtype=torch.float64)
         case "gaussian":
             return torch.tensor([2 * label / (num_classes - 1) - 1, -2.0], dtype=torch.float64)
@@ -168,6 +169,11 @@ MIRRORS = {
     "clm": negated,
     "clm-probit": negated,
     "clm-cloglog": None,  # its link is steeper on one side
+    "clm-loglog": None,
+    "clm-cauchit": negated,
+    "at-hinge": negated,
+    "it-hinge": negated,
+    "ot-normal": negated,
     "ecoc": flipped_and_negated,
     "or-cnn": None,  # levels that do not agree are read from the first on
     "frank-hall": None,

@@ -379,9 +379,9 @@ def test_loss_and_gradient_of_float16_outputs_are_those_of_float64(kind):
         (wanted,) = torch.autograd.grad(expected, exact)
         loss = method.loss(outputs, batch.labels)
         close(loss.double(), expected, rtol=1e-4, atol=1e-5)  # WU projects in float32
-        # float16 holds at most 65,504: a loss with larger gradients is scaled first, as torch's scaler does.
+        # float16 holds numbers from 6e-8 to 65,504: the loss is scaled first, as torch's scaler does.
         largest = wanted.abs().max().item()
-        scale = min(1.0, 2.0 ** (15 - math.frexp(largest)[1]))
+        scale = 2.0 ** (15 - math.frexp(largest)[1])
         assert (scale < 1) == (kind.name == "cdw-ce" and num_classes > 5)
         (gradient,) = torch.autograd.grad(loss * scale, outputs)
         close(gradient.double() / scale, wanted, rtol=2e-3, atol=1e-4 * largest)  # float16 has 11 bits
@@ -480,7 +480,10 @@ def test_firm_outputs_for_a_label_cost_least_with_that_label_and_more_the_farthe
             losses = method.loss(outputs, torch.arange(num_classes), reduction="none")
             others = torch.cat([losses[:label], losses[label + 1 :]])
             assert losses[label] < others.min()
-            assert losses[:label].diff().le(0).all()
+            if kind.name == "clm-cauchit":  # whose tails are so heavy that the end classes, which have no end, get more
+                losses = losses[1:-1]
+                label -= 1
+            assert losses[: max(label, 0)].diff().le(0).all()
             assert losses[label + 1 :].diff().ge(0).all()
 
 

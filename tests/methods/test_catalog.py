@@ -185,7 +185,7 @@ def test_a_setting_that_nobody_or_more_than_one_knows_is_refused(name, settings,
         method(name, num_classes=5, **settings)
 
 
-ABOVE_ZERO = {"t", "variance", "temperature", "sharpness", "power", "deviation", "outside", "smoothing", "mix"}
+ABOVE_ZERO = {"t", "variance", "temperature", "sharpness", "power", "deviation", "outside", "smoothing", "mix", "rate"}
 """Settings that must not be 0; no number among the settings may be negative."""
 
 

@@ -2,6 +2,7 @@ import math
 
 import pytest
 import torch
+from dlordinal.losses import CDWCELoss
 
 import onepeak
 from onepeak.methods.class_distance import ClassDistance, log_of_the_rest
@@ -52,6 +53,14 @@ def test_a_scaler_of_gradients_finds_what_float16_can_hold(num_classes):
         scaler.update()
     assert outputs.dtype == torch.float16
     assert losses[-1] < 0.2 * losses[0]
+
+
+def test_a_margin_is_that_of_dlordinal_and_frees_what_stays_within_it():
+    for margin in (0.05, 0.3):
+        got = ClassDistance(num_classes=5, power=2.0, margin=margin).loss(SCORES, LABELS)
+        torch.testing.assert_close(got, CDWCELoss(5, alpha=2.0, margin=margin)(SCORES, LABELS), rtol=1e-5, atol=1e-5)
+    scores = torch.tensor([[0.9, 0.06, 0.04]]).log()
+    assert ClassDistance(num_classes=3, margin=0.1).loss(scores, torch.tensor([0])) == 0
 
 
 def test_the_ordinal_log_loss_is_the_same_at_another_power():

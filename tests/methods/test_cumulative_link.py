@@ -7,13 +7,14 @@ from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from onepeak.methods.cumulative_link import (
     CumulativeLink,
+    cauchit_probs,
     cloglog_probs,
     log_normal,
     logit_probs,
     probit_probs,
 )
 
-LINKS = ["logit", "probit", "cloglog"]
+LINKS = ["logit", "probit", "cloglog", "loglog", "cauchit"]
 
 
 @pytest.mark.parametrize("link", LINKS)
@@ -39,7 +40,7 @@ def dlordinal_with(thresholds, link):
     return layer
 
 
-@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("link", LINKS[:3])
 def test_the_posterior_is_that_of_dlordinal(link):
     clm, outputs = CumulativeLink(5, link=link), torch.linspace(-3, 3, 9).unsqueeze(-1)
     expected = dlordinal_with(clm.thresholds, link)(outputs)
@@ -66,7 +67,12 @@ def test_the_likelihood_is_that_of_statsmodels(link):
 
 
 PLACES = torch.tensor([[-1.5, -0.2, 0.4, 2.0], [-6.0, -5.5, 3.0, 7.0]], dtype=torch.float64)
-LAWS = [(logit_probs, stats.logistic), (probit_probs, stats.norm), (cloglog_probs, stats.gumbel_l)]
+LAWS = [
+    (logit_probs, stats.logistic),
+    (probit_probs, stats.norm),
+    (cloglog_probs, stats.gumbel_l),
+    (cauchit_probs, stats.cauchy),
+]
 
 
 @pytest.mark.parametrize(("link", "law"), LAWS)
@@ -92,6 +98,15 @@ def test_thresholds_that_coincide_leave_their_class_next_to_nothing(link):
     log_probs = link(torch.tensor([[-0.5, 0.3, 0.3]]))[0]
     assert log_probs.isfinite().all()
     assert log_probs[2].exp() < 1e-11
+
+
+def test_loglog_is_cloglog_from_the_other_end():
+    loglog, cloglog = CumulativeLink(5, link="loglog").double(), CumulativeLink(5, link="cloglog").double()
+    outputs = torch.linspace(-3, 3, 9, dtype=torch.float64).unsqueeze(-1)
+    levels = loglog.log_probs(outputs).exp().cumsum(-1)[:, :-1]
+    expected = stats.gumbel_r.cdf((loglog.thresholds - outputs).detach().numpy())
+    np.testing.assert_allclose(levels.detach().numpy(), expected, rtol=1e-9)
+    torch.testing.assert_close(loglog.log_probs(outputs), cloglog.log_probs(-outputs).flip(-1), rtol=1e-6, atol=1e-6)
 
 
 def test_the_tail_of_the_normal_keeps_its_digits():

@@ -85,6 +85,33 @@ def expected_error(scores, label, parameters=None):
     return Answers((average - label) ** 2, log_probs, mean(log_probs))
 
 
+def expected_absolute_error(scores, label, parameters=None):
+    log_probs = log_softmax(scores)
+    loss = sum(math.exp(log_p) * abs(k - label) for k, log_p in enumerate(log_probs))
+    return Answers(loss, log_probs, median(log_probs))
+
+
+def cost_sensitive(scores, label, parameters=None, *, weight=10.0, power=2.0):
+    log_probs = log_softmax(scores)
+    longest = len(scores) - 1
+    cost = sum(math.exp(log_p) * (abs(k - label) / longest) ** power for k, log_p in enumerate(log_probs))
+    return Answers(-log_probs[label] + weight * cost, log_probs, mode(log_probs))
+
+
+def mean_residue(scores, label, parameters=None, *, mean_weight=0.2, residue_weight=0.05):
+    log_probs = log_softmax(scores)
+    average = sum(k * math.exp(log_p) for k, log_p in enumerate(log_probs))
+    residue = -sum(math.exp(log_p) * log_p for log_p in log_probs if log_p < log_probs[label])
+    loss = -log_probs[label] + mean_weight / 2 * (average - label) ** 2 + residue_weight * residue
+    return Answers(loss, log_probs, mean(log_probs))
+
+
+def brier(scores, label, parameters=None):
+    log_probs = log_softmax(scores)
+    errors = [(math.exp(log_p) - (1.0 if k == label else 0.0)) ** 2 for k, log_p in enumerate(log_probs)]
+    return Answers(sum(errors) / len(errors), log_probs, mode(log_probs))
+
+
 def regression(outputs, label, parameters=None, *, num_classes, deviation=1.0):
     (output,) = outputs
     place = (output + 1) * (num_classes - 1) / 2
@@ -117,5 +144,9 @@ METHODS = {
     "qul": quasi_unimodal,
     "uc": unimodal_concentrated,
     "se": expected_error,
+    "eae": expected_absolute_error,
+    "cs-ce": cost_sensitive,
+    "mean-residue": mean_residue,
+    "mce": brier,
     "regression": regression,
 }

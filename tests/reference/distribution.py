@@ -49,11 +49,27 @@ def unimodal_net(outputs, label, parameters=None):
     return likelihood(log_softmax(scores), label)
 
 
+def truncated_normal(outputs, label, parameters=None, *, num_classes=2, deviation=1.0):
+    """Intervals of scipy's truncated normal, each in the tail where it loses no digit."""
+    mean = (outputs[0] + 1) * (num_classes - 1) / 2
+    masses = []
+    for k in range(num_classes):
+        lower, upper = (k - 0.5 - mean) / deviation, (k + 0.5 - mean) / deviation
+        if lower + upper > 0:
+            lower, upper = -upper, -lower
+        high, low = stats.norm.logcdf(upper), stats.norm.logcdf(lower)
+        masses.append(high + math.log(-math.expm1(low - high)))
+    log_probs = log_softmax(masses)
+    loss = sum(math.exp(log_p) * abs(k - label) for k, log_p in enumerate(log_probs))
+    return Answers(loss, log_probs, mode(log_probs))
+
+
 METHODS = {
     "binomial": binomial,
     "poisson": poisson,
     "stick-breaking": stick_breaking,
     "gaussian": gaussian,
+    "ot-normal": truncated_normal,
     "copoc": copoc,
     "unimodal-net": unimodal_net,
 }

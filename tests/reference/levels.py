@@ -4,6 +4,7 @@ import itertools
 import math
 from decimal import Decimal, localcontext
 
+import mpmath
 import numpy as np
 from scipy import stats
 
@@ -105,10 +106,39 @@ def cloglog_masses(places):
         return [*masses, float(-edges[-1])]
 
 
+def loglog_masses(places):
+    return cloglog_masses([-place for place in reversed(places)])[::-1]
+
+
+def cauchit_masses(places):
+    """Differences of arctangents, with as many digits as mpmath is told."""
+    with mpmath.workdps(60):
+        edges = [mpmath.mpf(0), *(mpmath.atan(place) / mpmath.pi + 0.5 for place in places), mpmath.mpf(1)]
+        return [float(mpmath.log(upper - lower)) for lower, upper in itertools.pairwise(edges)]
+
+
+def threshold_hinge(which):
+    def answers(outputs, label, parameters, *, num_classes, margin=1.0):
+        thresholds = [parameters["line.first"]]
+        for log_gap in parameters["line.log_gaps"]:
+            thresholds.append(thresholds[-1] + math.exp(log_gap))
+        places = [threshold - outputs[0] for threshold in thresholds]
+        hinges = [max(0.0, margin + place if label > k else margin - place) for k, place in enumerate(places)]
+        loss = sum(hinge for k, hinge in enumerate(hinges) if which == "all" or k in (label - 1, label))
+        log_probs = np.array(logit_masses(places))
+        return Answers(loss, log_probs, median(log_probs))
+
+    return answers
+
+
 METHODS = {
     "clm": cumulative(logit_masses),
     "clm-probit": cumulative(probit_masses),
     "clm-cloglog": cumulative(cloglog_masses),
+    "clm-loglog": cumulative(loglog_masses),
+    "clm-cauchit": cumulative(cauchit_masses),
+    "at-hinge": threshold_hinge("all"),
+    "it-hinge": threshold_hinge("immediate"),
     "frank-hall": frank_hall,
     "or-cnn": or_cnn,
     "coral": coral,

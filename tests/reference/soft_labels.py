@@ -7,6 +7,7 @@ import numpy as np
 from scipy import stats
 
 from reference.basics import Answers, log_softmax, mean, mode
+from reference.constraints import barrier, gaps
 
 
 def soft(target):
@@ -83,6 +84,24 @@ def dldl_v2(scores, label, parameters=None, *, variance=1.0, mean_weight=1.0):
     return Answers(divergence(target, log_probs) + mean_weight * abs(average - label), log_probs, mean(log_probs))
 
 
+def noise_corrected(scores, label, parameters=None, *, rate=0.1):
+    """The row of the label in the inverse of the noise, by numpy."""
+    size = len(scores)
+    noise = np.zeros((size, size))
+    for true in range(size):
+        for given in (true - 1, true + 1):
+            noise[true, given if 0 <= given < size else true] += rate / 2
+        noise[true, true] += 1 - rate
+    log_probs = log_softmax(scores)
+    shares = np.linalg.solve(noise.T, np.eye(size)[label])
+    return Answers(-float(shares @ log_probs), log_probs, mode(log_probs))
+
+
+def orcu(scores, label, parameters=None, *, t=10.0):
+    own = soft(sord)(scores, label)
+    return Answers(own.loss + sum(barrier(gap, t) for gap in gaps(scores, label)), own.log_probs, own.predicted)
+
+
 METHODS = {
     "dldl-v2": dldl_v2,
     "sord": soft(sord),
@@ -93,4 +112,6 @@ METHODS = {
     "soft-beta": soft(beta),
     "soft-binomial": soft(binomial),
     "soft-poisson": soft(poisson),
+    "noise-corrected": noise_corrected,
+    "orcu": orcu,
 }

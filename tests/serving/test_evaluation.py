@@ -105,11 +105,6 @@ def test_items_that_were_trained_on_are_counted(model, table_model):
     assert sum(expected) < len(part)
 
 
-def test_a_model_that_does_not_know_its_items_counts_none(model):
-    model.trained_items = frozenset()
-    assert not evaluate(model, image_run().manifest).trained_on.any()
-
-
 def test_images_that_cannot_be_read_are_left_out_and_named(model, folder):
     whole = evaluate(model, open_for(model, DataSource(folder)))
     (folder / "g1" / "bad.png").write_bytes(b"")
@@ -246,12 +241,6 @@ def test_with_costs_the_mean_cost_is_measured(table_model):
     )
     assert found.cost == pytest.approx(expected)
     assert evaluate(table_model, part).cost is None
-
-
-@pytest.mark.bad_input
-def test_a_decision_nobody_knows_is_refused_before_the_work(model):
-    with pytest.raises(InputError, match="Unknown `decide` 'maximum'"):
-        evaluate(model, image_run().manifest, decide="maximum")
 
 
 def test_images_and_rows_unlike_the_training_are_told(model, table_model, folder, tmp_path):

@@ -18,9 +18,8 @@ from torch._inductor import config as inductor
 
 from image_files import in_twelve_bits
 from onepeak.errors import InputError
-from onepeak.metrics.functional import side_order_index
 from onepeak.networks import NetworkSettings, build_network
-from onepeak.posterior import covers, is_unimodal, mean, project, sizes, temper
+from onepeak.posterior import covers, mean, project, sizes, temper
 from onepeak.serving import load, stream
 from onepeak.serving.model import Model, model_folder
 from onepeak.serving.posterior_options import PosteriorOptions
@@ -91,13 +90,6 @@ def test_rows_get_what_the_evaluation_of_training_says(table_model):
     assert said.sources[:2] == (2, 3)  # the lines of the file
 
 
-def test_soi_and_peaks_are_those_of_the_posterior_at_the_decided_label(model, pixels):
-    said = model.predict(pixels)
-    assert torch.equal(said.soi, side_order_index(said.log_probs, said.predicted_index))
-    assert torch.equal(said.unimodal, is_unimodal(said.log_probs))
-    assert said.predicted_class == tuple(model.classes[label] for label in said.predicted_index)
-
-
 def test_files_arrays_tensors_and_opened_images_give_the_same(model, pixels, tmp_path):
     few = pixels[:3]
     paths = [tmp_path / f"{number}.png" for number in range(3)]
@@ -121,13 +113,6 @@ def test_files_arrays_tensors_and_opened_images_give_the_same(model, pixels, tmp
     for image in opened:
         image.close()
     assert model.predict(paths).sources == tuple(str(path) for path in paths)
-
-
-def test_one_image_is_a_batch_of_one(model, pixels, tmp_path):
-    Image.fromarray(pixels[0]).save(tmp_path / "a.png")
-    expected = model.predict(pixels[:1]).log_probs
-    for inputs in (tmp_path / "a.png", pixels[0], torch.from_numpy(pixels[0].copy()), Image.fromarray(pixels[0])):
-        assert torch.equal(model.predict(inputs).log_probs, expected)
 
 
 def test_a_image_turned_by_exif_is_the_upright_one(model, pixels, tmp_path):
@@ -331,12 +316,6 @@ def test_every_way_to_read_a_posterior_can_be_asked_for(model, table_model, pixe
         assert covers(said.intervals, said.predicted_index).all()
 
 
-def test_images_one_by_one_are_read_as_many_at_once(model, pixels):
-    together = model.predict(pixels[:4], decide="median", alpha=0.3)
-    streamed = list(stream(model, pixels[:4], posterior_options=PosteriorOptions(decide="median", alpha=0.3)))
-    assert streamed == list(together)
-
-
 def test_a_table_of_costs_decides(table_model, tmp_path):
     rows = {"size": [0.1, 0.9, None, 2.2], "tone": ["1", "2", "dark", None]}
     (tmp_path / "costs.csv").write_text(",high,low,middle\nhigh,0,9,9\nmiddle,0,9,9\nlow,0,9,9\n")
@@ -427,19 +406,8 @@ def comparison(root, *runs):
     return root
 
 
-def test_a_models_folder_is_itself(tmp_path):
-    (tmp_path / "onepeak.json").write_text("{}")
-    assert model_folder(tmp_path) == tmp_path
-
-
 def test_a_comparison_with_one_run_means_its_model(tmp_path):
     assert model_folder(comparison(tmp_path, "elb/split0-fold0")) == tmp_path / "runs/elb/split0-fold0"
-
-
-@pytest.mark.bad_input
-def test_a_comparison_with_several_asks_for_one(tmp_path):
-    with pytest.raises(InputError, match=r"got a comparison with 2: name one of them, .*runs/ce/split0-fold0, "):
-        model_folder(comparison(tmp_path, "elb/split0-fold0", "ce/split0-fold0"))
 
 
 def test_what_holds_no_model_is_left_to_the_loader(tmp_path):

@@ -159,13 +159,6 @@ def test_a_column_called_action_can_be_kept_unless_there_is_one_of_the_answers()
         OutputColumns(passthrough=passthrough, source_name="line", classes=("low", "high"), actions=("wait", "operate"))
 
 
-def test_other_names_can_be_kept():
-    OutputColumns(
-        passthrough=PassthroughColumns(names=("path", "p_middle"), rows=()), source_name="line", classes=("low", "high")
-    )
-    OutputColumns(passthrough=None, source_name="line", classes=("low", "high"))
-
-
 TABLE = pd.DataFrame({"id": ["007", "", "8"], "age, years": ["61", "58", None], "ward": ["A", "B", "C"]})
 
 

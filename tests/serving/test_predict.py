@@ -154,14 +154,6 @@ def test_a_model_of_a_table_and_a_batch_of_none_are_refused_at_once(model):
         stream(model, [], batch_size=0)
 
 
-def test_a_image_unlike_the_training_says_by_what_and_so_does_predict(model, images):
-    given = [images[0], np.zeros((64, 64, 3), np.uint8), images[1]]
-    rows = list(stream(model, given))
-    assert (rows[0].unlike, rows[2].unlike) == ((), ())
-    assert "contrast" in rows[1].unlike
-    assert rows == list(model.predict(given).rows())
-
-
 def square(side):
     return np.zeros((side, side, 3), np.uint8)
 
@@ -190,13 +182,6 @@ def test_no_image_waits_for_more_than_eight_batches(sides, batch_size):
         assert set(range(place + 1 - 8 * batch_size)) <= gone
 
 
-def test_places_without_a_image_count_as_waiting():
-    waiting = SizeBatches(1000)
-    assert list(waiting.add(0, square(4))) == []
-    assert list(waiting.overdue(7999)) == []
-    assert [[place for place, _ in batch] for batch in waiting.overdue(8000)] == [[0]]
-
-
 def test_large_images_do_not_pile_up(monkeypatch):
     monkeypatch.setattr(serving_predict, "_MOST_BYTES", 3 * square(8).nbytes)
     waiting = SizeBatches(100)
@@ -212,9 +197,3 @@ def test_the_batches_are_those_of_an_evaluation_in_training(tmp_path):
     waiting = SizeBatches(2)
     ready = [batch for place, each in enumerate(pixels) for batch in waiting.add(place, each)]
     assert {tuple(place for place, _ in batch) for batch in [*ready, *waiting.rest()]} == expected
-
-
-@pytest.mark.bad_input
-def test_a_batch_of_none_is_refused():
-    with pytest.raises(InputError, match="`batch_size` must be an integer >= 1, got 0"):
-        SizeBatches(0)

@@ -85,15 +85,6 @@ def test_decimal_commas_are_read_in_columns_of_numbers_and_what_is_kept_stays_as
     assert found.passthrough.rows == (("1,5", "2,5"), ("1,234", None))
 
 
-def test_rows_with_numbers_far_outside_those_of_the_training_are_told_by_column(tmp_path):
-    encoder = TableEncoder.learn(FeatureRows(columns=("a", "b", "c"), values=np.eye(3)))
-    (tmp_path / "rows.csv").write_text("a,b,c\n9,-9,1\n9,2,1\n0,1,1\n")
-    found = rows_of_file(tmp_path / "rows.csv", encoder)
-    assert found.unlike == (("a", "b"), ("a",), ())
-    found = rows_of(pandas.read_csv(tmp_path / "rows.csv", index_col=False), encoder)
-    assert found.unlike == (("a", "b"), ("a",), ())
-
-
 def test_missing_values_are_counted_and_nearly_empty_rows_are_named(tmp_path):
     encoder = TableEncoder.learn(FeatureRows(columns=("a", "b", "c"), values=np.eye(3)))
     lines = ["1,2,1", "1,,1", "1,,", ",,", "x,,", ",NA,1", "?,,NA"]
@@ -189,14 +180,6 @@ def test_a_model_reads_decimal_commas_where_it_is_said_as_its_message_advises(wr
     np.testing.assert_array_equal(said.log_probs, points.log_probs)
     assert said.sources == (2, 3)
     assert "read with decimal commas: age, dose (1,234 is 1.234)" in said.notes
-
-
-def test_a_row_that_cannot_be_answered_stops_it_as_ever(written):
-    file = written('"40,5",pale,-200', "big,dark,-150")
-    with pytest.raises(
-        InputError, match=r"^line 3 of the inputs cannot be answered: `age` must be a number, got 'big'"
-    ):
-        table_model("ce").predict(str(file), decimal=",")
 
 
 @pytest.mark.bad_input

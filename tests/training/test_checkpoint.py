@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from forked import output_of
 from onepeak._core.files import NotWrittenError
 from onepeak.errors import InputError
 from onepeak.training.checkpoint import CheckpointError, epochs_done, load_checkpoint, save_checkpoint
-from training.scripts import run_script
 from training.write_and_be_killed import made_checkpoint
 
 
@@ -31,7 +31,7 @@ def test_no_checkpoint_is_not_an_error(tmp_path):
 
 
 def test_a_writer_that_is_killed_or_finds_a_full_disk_leaves_a_whole_checkpoint(tmp_path):
-    told = json.loads(run_script("write_and_be_killed.py", tmp_path, 8))
+    told = json.loads(output_of(Path(__file__).with_name("write_and_be_killed.py"), tmp_path, 8))
     assert [each["status"] for each in told["kills"]] == [-9] * 8
     assert all(each["whole"] for each in told["kills"])
     epochs = [each["epoch"] for each in told["kills"]]

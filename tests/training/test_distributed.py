@@ -1,14 +1,15 @@
 import json
 import socket
 from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from safetensors.torch import load_file
 
+from forked import output_of
 from onepeak.training.run import train_run
 from training.planted import RECIPE, WEIGHTS, settings_of
-from training.scripts import outputs_of, start_script
 
 METHODS = ("po", "lagrangian")  # po has weights of its own; lagrangian learns from what both processes see
 
@@ -23,7 +24,8 @@ def as_torchrun():
 
 
 def test_two_processes_train_as_one_with_the_same_global_batch(tmp_path, table, split, fabric):
-    outputs_of(start_script("train_together.py", tmp_path / "two", *METHODS, **as_torchrun()))
+    script = Path(__file__).with_name("train_together.py")
+    output_of(script, tmp_path / "two", *METHODS, **as_torchrun())
     for method in METHODS:
         alone, together = tmp_path / "one" / method, tmp_path / "two" / method
         settings = settings_of(method, replace(RECIPE, class_weight=WEIGHTS))

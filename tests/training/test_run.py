@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import torch
 
+from forked import output_of
 from image_files import write_images
 from onepeak.data.images.store.build import build_store
 from onepeak.data.splits import Split
@@ -30,7 +31,6 @@ from onepeak.training.run import RunSettings, fingerprint, make_network, train_r
 from run_folders import RUN_FILES
 from trained_models import image_run
 from training.planted import CLASSES, RECIPE, WEIGHTS, planted_images, settings_of, split_of
-from training.scripts import run_script
 
 
 class Stop:
@@ -374,7 +374,7 @@ def test_whatever_decides_the_outcome_is_in_the_fingerprint(table, split, fabric
 
 @pytest.mark.parametrize("num_kills", [3, pytest.param(20, marks=pytest.mark.slow)])
 def test_runs_killed_at_random_moments_end_in_the_same_bits(tmp_path, num_kills):
-    kills = json.loads(run_script("train_and_be_killed.py", tmp_path, num_kills))
+    kills = json.loads(output_of(Path(__file__).with_name("train_and_be_killed.py"), tmp_path, num_kills))
     # kills before the first checkpoint prove nothing about going on from one
     assert sum(kill["resumable"] for kill in kills) >= num_kills
     whole = tmp_path / "whole"

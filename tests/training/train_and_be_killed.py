@@ -6,12 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-import lightning.fabric  # noqa: F401 - imported here, so that no child has to
-import pandas  # noqa: F401
-import pyarrow.parquet  # noqa: F401
-import safetensors.torch  # noqa: F401
 import torch
-import torchmetrics  # noqa: F401
 
 from onepeak.training.devices import make_fabric
 from onepeak.training.prepare import prepare

@@ -6,7 +6,6 @@ import warnings
 from dataclasses import replace
 from pathlib import Path
 
-import lightning.fabric  # noqa: F401 - imported before the fork, so that the second process need not
 import torch
 
 from onepeak.training.devices import make_fabric

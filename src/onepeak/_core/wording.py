@@ -2,9 +2,23 @@
 
 import difflib
 import os
+import re
 from collections.abc import Collection, Iterable
 from itertools import islice
 from pathlib import Path
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that command a terminal or turn text round; tabs and ends of lines are not among them."""
+
+
+def visible(text: str) -> str:
+    r"""Returns the text with control characters written out, so that a name from a file cannot command a terminal.
+
+    Example:
+        >>> visible("mild\x1b[2J")
+        'mild\\x1b[2J'
+    """
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def listed(names: Iterable[object], *, limit: int = 10) -> str:

@@ -5,6 +5,7 @@ import os
 import sys
 import traceback
 
+from onepeak._core.wording import visible
 from onepeak.errors import InputError, OnepeakError
 
 COLLECT_AFTER = 50_000
@@ -36,11 +37,11 @@ def main() -> None:
             from onepeak.cli.app import flags_of
 
             flags, used = flags_of(sys.argv[1:])
-            print(f"onepeak: {error.worded(flags, used=used)}", file=sys.stderr)  # noqa: T201
+            print(f"onepeak: {visible(error.worded(flags, used=used))}", file=sys.stderr)  # noqa: T201
         elif isinstance(error, OnepeakError):
-            print(f"onepeak: {error}", file=sys.stderr)  # noqa: T201
+            print(f"onepeak: {visible(str(error))}", file=sys.stderr)  # noqa: T201
         else:
-            print(f"onepeak: {error} (--debug shows the traceback).", file=sys.stderr)  # noqa: T201
+            print(f"onepeak: {visible(str(error))} (--debug shows the traceback).", file=sys.stderr)  # noqa: T201
         sys.exit(2 if isinstance(error, InputError) else 1)
     except KeyboardInterrupt:
         print("onepeak: stopped; finished work is kept.", file=sys.stderr)  # noqa: T201

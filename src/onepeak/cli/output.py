@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from onepeak._core.wording import visible
+
 if TYPE_CHECKING:
     from onepeak._core.imports import Frame
 
@@ -27,13 +29,13 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, title: 
     console = Console(highlight=False)
     if not console.is_terminal:
         for row in (header, *rows):
-            typer.echo("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row))
+            typer.echo("\t".join(visible(cell).replace("\t", " ").replace("\n", " ") for cell in row))
         return
     table = Table(title=title)
     for name in header:
         table.add_column(name, overflow="fold")  # an address must stay whole to be of use
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))  # a name in brackets is no markup
+        table.add_row(*(Text(visible(cell)) for cell in row))  # a name in brackets is no markup
     console.print(table)
 
 
@@ -58,7 +60,7 @@ def print_results(results: "Frame", *, against: str | None = None) -> None:
 def print_note(text: str) -> None:
     """One line on standard error, so that who reads the results is not disturbed."""
     sys.stdout.flush()  # where both are one terminal or one file, they stay in order
-    typer.echo(text, err=True)
+    typer.echo(visible(text), err=True)
 
 
 def print_notes(notes: Iterable[str]) -> None:

@@ -45,6 +45,9 @@ def log_barrier(gaps: Gaps, t: float | Tensor) -> Gaps:
     return t * (clear + gaps) - clear.log() / t
 
 
+T_MAX = 5.0
+"""The limit of t by default. It gives way to a higher initial t: a limit that nobody set is no reason to fail."""
+
 UNWRITTEN_BELOW = 1e-30
 """No t is this small; the content of uninitialised memory mostly is."""
 
@@ -65,7 +68,7 @@ class LogBarrier(OrderConstraint):
         num_classes: Number of classes, at least 2.
         t: Initial t.
         growth: Factor applied to t at every `tighten`, at least 1.
-        t_max: Upper limit of t, at least the initial t.
+        t_max: Upper limit of t, at least the initial t; the default gives way to an initial t above it.
 
     Example:
         >>> barrier = LogBarrier(num_classes=3, t=1.0, growth=2.0, t_max=3.0)
@@ -79,11 +82,11 @@ class LogBarrier(OrderConstraint):
 
     t: Tensor
 
-    def __init__(self, num_classes: int, t: float = 1.0, growth: float = 1.001, t_max: float = 5.0) -> None:
+    def __init__(self, num_classes: int, t: float = 1.0, growth: float = 1.001, t_max: float = T_MAX) -> None:
         super().__init__(num_classes)
         self.first_t = check_number("t", t, above=0)
         self.growth = check_number("growth", growth, minimum=1)
-        self.t_max = check_number("t_max", t_max, minimum=self.first_t)
+        self.t_max = check_number("t_max", max(t_max, self.first_t) if t_max == T_MAX else t_max, minimum=self.first_t)
         with real_tensors():
             self.register_buffer("t", torch.tensor(self.first_t, dtype=torch.float64))
 

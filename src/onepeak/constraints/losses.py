@@ -18,7 +18,7 @@ from onepeak._core.check import (
 )
 from onepeak._core.reduce import Reduction, check_reduction, reduce, sample_per_class, weights_of_samples
 from onepeak._core.tensors import LabelProbs, Labels, PerClass, PerSample, Scores, full_precision
-from onepeak.constraints.barrier import LogBarrier
+from onepeak.constraints.barrier import T_MAX, LogBarrier
 from onepeak.constraints.cross_entropy import ordered_cross_entropy
 from onepeak.constraints.order import OrderConstraint
 from onepeak.constraints.penalty import QuadraticPenalty
@@ -116,7 +116,7 @@ class ELBLoss(_ConstrainedCrossEntropy):
         num_classes: Number of classes, at least 2.
         t: Initial t of the barrier.
         growth: Factor applied to t at every `tighten`.
-        t_max: Upper limit of t.
+        t_max: Upper limit of t; the default gives way to an initial t above it.
         weight: Class weights, as in `nn.CrossEntropyLoss`; they also apply to the constraints.
         label_smoothing: Label smoothing of the cross-entropy, from 0 to 1.
         reduction: "none", "mean" or "sum".
@@ -137,7 +137,7 @@ class ELBLoss(_ConstrainedCrossEntropy):
         num_classes: int,
         t: float = 1.0,
         growth: float = 1.001,
-        t_max: float = 5.0,
+        t_max: float = T_MAX,
         *,
         weight: PerClass | None = None,
         label_smoothing: float = 0.0,

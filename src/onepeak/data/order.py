@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak._core.files import read_text
-from onepeak._core.wording import counted, did_you_mean_file, listed
+from onepeak._core.wording import counted, did_you_mean_file, listed, visible
 from onepeak.data.tables.faults import FEW, Fault, shown_rows
 from onepeak.errors import InputError
 
@@ -45,6 +45,7 @@ def declared_order(order: Order, *, argument: str = "order") -> tuple[str, ...]:
             raise InputError(f"`{argument}` must be a sequence, lowest first, got a set, which has no order.")
         case _:
             names = tuple(str(name).strip() for name in order)
+    names = tuple(map(visible, names))
     if "" in names:
         raise InputError(f"`{argument}` must not have an empty name, got {', '.join(map(repr, names))}.")
     if len(names) < 2:
@@ -213,7 +214,7 @@ def shown_order(classes: Sequence[str]) -> str:
 def _text(label: object) -> str | None:
     """Returns a label as text: whole numbers without a point, None if missing."""
     if label is None or isinstance(label, str):
-        return (label.strip() or None) if label else None
+        return (visible(label.strip()) or None) if label else None
     if isinstance(label, bool | np.bool_):
         return str(label)
     if isinstance(label, numbers.Integral):

@@ -24,14 +24,8 @@ def compare(
     """Trains every run that is not finished; runs that failed before are tried again.
 
     It can be killed at any moment and called again, and several processes may call it at once for the same folder:
-    no run is done twice, and the results are those of one undisturbed call.
-
-    Args:
-        prepared_experiment: The experiment with its data.
-        folder: The folder of its runs.
-        executor: Trains the runs.
-        report: Called with every event, starting with runs that are finished already.
-        command: The command line, for the record.
+    no run is done twice, and the results are those of one undisturbed call. `report` is called with every event,
+    starting with runs that are finished already.
 
     Raises:
         InputError: The folder holds another experiment.

@@ -70,13 +70,8 @@ class Estimate:
 def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> Estimate:
     """Lists every run of an experiment with its work and estimated time; writes nothing.
 
-    The time is taken from finished runs in the folder if there are any, of the same method if possible. Otherwise it is
-    measured in a few steps of the first method on a few samples.
-
-    Args:
-        experiment: The plan.
-        folder: The experiment's folder, which need not exist.
-        fabric: The device that the runs would be trained on.
+    The time is taken from finished runs in the folder, which need not exist, if possible of the same method. Otherwise
+    it is measured in a few steps of the first method on a few samples.
 
     Raises:
         LeakError: The splits leak and the experiment does not allow it.
@@ -120,11 +115,7 @@ def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> Esti
 def probe(
     experiment: Experiment, manifest: Manifest, split: Split, recipe: Recipe, *, fabric: "Fabric"
 ) -> tuple[str, float]:
-    """Measures the seconds of training per sample in three epochs of the first method on a few samples.
-
-    Returns:
-        The backbone that was trained, and the seconds.
-    """
+    """Trains three epochs on a few samples; returns the backbone, and the seconds of training per sample."""
     parts = list(split.parts.values())
     if not isinstance(manifest.items, FeatureRows):
         most = (_BATCHES * recipe.batch_size, recipe.batch_size, 1)

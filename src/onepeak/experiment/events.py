@@ -144,13 +144,9 @@ class MethodProgress:
 
 
 class Progress:
-    """Tracks the runs of a comparison.
+    """Tracks the runs of a comparison, with the epochs of each method's runs by its label.
 
-    Args:
-        runs: All runs.
-        epochs: The epochs of each method's runs, by its label.
-        at_most: Whether early stopping may end some runs sooner, so that the time left is an upper bound.
-        clock: Returns the time in seconds.
+    With `at_most`, early stopping may end some runs sooner, so that the time left is an upper bound.
     """
 
     def __init__(

@@ -30,15 +30,7 @@ class Run:
 
 
 def grid(entries: Sequence[MethodEntry], splits: Sequence[Split]) -> tuple[Run, ...]:
-    """Returns all runs, split by split, so that every method soon has a first result.
-
-    Example:
-        >>> import numpy as np
-        >>> parts = {"train": np.array([0]), "valid": np.array([1]), "test": np.array([2])}
-        >>> splits = [Split(**parts, split=number, protocol="mine") for number in range(2)]
-        >>> [run.name for run in grid([MethodEntry(name="ce"), MethodEntry(name="elb")], splits)]
-        ['ce/split0-fold0', 'elb/split0-fold0', 'ce/split1-fold0', 'elb/split1-fold0']
-    """
+    """Returns all runs, split by split, so that every method soon has a first result."""
     return tuple(Run(entry=entry, split=split.split, fold=split.fold) for split in splits for entry in entries)
 
 
@@ -56,14 +48,7 @@ class Work:
 
 
 def work_of(split: Split, recipe: Recipe) -> Work:
-    """Computes the amount of work in a run without early stopping.
-
-    Example:
-        >>> import numpy as np
-        >>> parts = {"train": np.arange(9), "valid": np.arange(9, 12), "test": np.arange(12, 16)}
-        >>> work_of(Split(**parts, protocol="mine"), Recipe(epochs=10, batch_size=4))
-        Work(epochs=10, steps=20, trained=80, evaluated=37)
-    """
+    """Computes the amount of work in a run without early stopping."""
     sizes = split.sizes
     batches = batch_slices(sizes["train"], recipe.batch_size)
     return Work(

@@ -272,12 +272,7 @@ class Experiment:
 
 
 def name_for(data: str) -> str:
-    """Returns the default name of an experiment on some data.
-
-    Example:
-        >>> name_for("some/my scans.csv")
-        'my-scans'
-    """
+    """Returns the default name of an experiment on some data."""
     return re.sub(r"[^A-Za-z0-9+._-]+", "-", expanded(data).resolve().stem).strip("-.") or "data"
 
 

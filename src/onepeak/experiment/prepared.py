@@ -74,11 +74,6 @@ class PreparedExperiment:
 def open_experiment(experiment: Experiment, *, cache: Path | None = None, quiet: bool = False) -> PreparedExperiment:
     """Opens the data, decodes images that are not decoded yet, and makes the splits.
 
-    Args:
-        experiment: The plan.
-        cache: Folder for decoded images, see `onepeak.data.images.store.build.build_store`.
-        quiet: Whether to hide the progress of decoding.
-
     Raises:
         LeakError: The splits leak and the experiment does not allow it.
     """

@@ -145,25 +145,9 @@ def computed_as_printed(
 ) -> bool:
     """Whether a run reproduces the computation behind the paper's figure: the same formulas, settings and training.
 
-    Args:
-        dataset: One of the paper's.
-        method: One of the paper's.
-        variant: The run's variant.
-        settings: The method's own settings, where given.
-        recipe: From the run's `result.json`; missing settings count as the paper's. The epoch is chosen as by its code;
-            momentum may be Nesterov's, as in its code, or not, as in its text.
-        precision: From the run's `result.json`.
-        protocol: From there; None counts as the paper's. Any of the data set's own protocols is the paper's.
-        network: From there; missing settings count as the paper's.
-        weights: The file of initial weights, from there. None or empty, for random weights, is not the paper's.
-
-    Example:
-        >>> computed_as_printed("fgnet", "elb", variant="corrected", settings={}, recipe={"epochs": 1000})
-        True
-        >>> computed_as_printed("fgnet", "elb", variant="corrected", settings={"t": 5.0}, recipe={"epochs": 1000})
-        False
-        >>> computed_as_printed("fgnet", "elb", variant="corrected", settings={}, recipe={"epochs": 60})
-        False
+    All arguments are from the run's `result.json`. Missing settings count as the paper's. The epoch is chosen as by its
+    code; momentum may be Nesterov's, as in its code, or not, as in its text. Any of the data set's own protocols is the
+    paper's; random initial weights are not.
     """
     record = METHODS[method]
     parameters = inspect.signature(record.build).parameters

@@ -109,21 +109,11 @@ def read_config(folder: Path) -> dict[str, Any] | None:
 
 
 def recorded_classes(config: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Returns the class names in order, as the experiment recorded them; empty if it did not.
-
-    Example:
-        >>> recorded_classes({"record": {"classes": ["low", "high"]}}), recorded_classes(None)
-        (('low', 'high'), ())
-    """
+    """Returns the class names in order, as the experiment recorded them; empty if it did not."""
     return tuple(map(str, (config or {}).get(RECORD, {}).get("classes", ())))
 
 
 def none_done(folder: Path) -> str:
-    """Says why an experiment without a finished run cannot be read, with the command that continues it if there is one.
-
-    Example:
-        >>> none_done(Path("nowhere"))
-        'none is done.'
-    """
+    """Says why an experiment without a finished run cannot be read, and how to continue it."""
     command = shlex.join(["onepeak", "compare", str(folder)])
     return f"none is done. Continue with: {command}" if (folder / CONFIG).is_file() else "none is done."

@@ -30,16 +30,8 @@ def train_task(
 ) -> Finished | Failed | Elsewhere:
     """Trains or continues a run and returns how it ended; does nothing if it is finished or another process holds it.
 
-    An error is recorded in the run's folder and returned, not raised, so that the other runs continue.
-
-    Args:
-        run: The run to train.
-        prepared_experiment: The experiment with its data.
-        folder: The experiment's folder, or a temporary one whose results are fetched later.
-        fabric: Device and precision.
-        report: Called with `Started`, and with `EpochDone` after every epoch.
-        since: When the comparison began; earlier failures are tried again, later ones are not.
-        alone: Whether no other run is trained in this process at the same time; see `onepeak.training.pack`.
+    An error is recorded in the run's folder and returned, not raised, so that the other runs continue. Failures from
+    before `since` are tried again. `alone` says that no other run is trained in this process at the same time.
     """
     place = run.folder(folder)
     with claim(place) as ours:

@@ -6,6 +6,7 @@ from types import ModuleType
 from onepeak.methods.catalog import method, methods
 from onepeak.methods.constrained import Constrained
 from onepeak.methods.method import Method, Wrapped
+from onepeak.methods.noise_corrected import NoiseCorrected
 from onepeak.methods.peak import PeakLoss
 from onepeak.methods.record import MethodRecord
 from onepeak.methods.smoothed import Smoothed, SmoothScores
@@ -14,6 +15,7 @@ __all__ = [
     "Constrained",
     "Method",
     "MethodRecord",
+    "NoiseCorrected",
     "PeakLoss",
     "SmoothScores",
     "Smoothed",

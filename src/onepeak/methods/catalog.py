@@ -9,23 +9,28 @@ from onepeak._core.wording import did_you_mean
 from onepeak.constraints import AugmentedLagrangian, Hinge, LogBarrier, QuadraticPenalty
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.methods.binomial import BINOMIAL
+from onepeak.methods.brier import MCE
 from onepeak.methods.class_distance import CDW_CE, OLL
 from onepeak.methods.condor import CONDOR
 from onepeak.methods.constrained import ELB, HINGE, LAGRANGIAN, PN, Constrained
 from onepeak.methods.copoc import COPOC
 from onepeak.methods.coral import CORAL
 from onepeak.methods.corn import CORN
+from onepeak.methods.cost_sensitive import CS_CE
 from onepeak.methods.cross_entropy import CE
-from onepeak.methods.cumulative_link import CLM, CLM_CLOGLOG, CLM_PROBIT
+from onepeak.methods.cumulative_link import CLM, CLM_CAUCHIT, CLM_CLOGLOG, CLM_LOGLOG, CLM_PROBIT
 from onepeak.methods.ecoc import ECOC
-from onepeak.methods.expected_error import SE
+from onepeak.methods.expected_error import EAE, SE
 from onepeak.methods.gaussian import GAUSSIAN
 from onepeak.methods.kappa import WK
 from onepeak.methods.label_distribution import DLDL_V2, LD
 from onepeak.methods.levels import FRANK_HALL, OR_CNN
+from onepeak.methods.mean_residue import MEAN_RESIDUE
 from onepeak.methods.mean_variance import MV
 from onepeak.methods.method import Method, Variant
 from onepeak.methods.neighbours import CO2, HO2
+from onepeak.methods.noise_corrected import NOISE_CORRECTED
+from onepeak.methods.orcu import ORCU
 from onepeak.methods.peak import PEAK
 from onepeak.methods.poisson import PO, POISSON
 from onepeak.methods.quasi_unimodal import QUL
@@ -39,6 +44,8 @@ from onepeak.methods.smoothed import SMOOTH_SLOPES, Smoothed
 from onepeak.methods.soft_labels import SOFT_BETA, SOFT_BINOMIAL, SOFT_POISSON, SOFT_TRIANGULAR
 from onepeak.methods.sord import SOFT_EXPONENTIAL, SOFT_GEOMETRIC, SOFT_INVERSE, SORD
 from onepeak.methods.stick_breaking import STICK_BREAKING
+from onepeak.methods.threshold_hinge import AT_HINGE, IT_HINGE
+from onepeak.methods.truncated_normal import OT_NORMAL
 from onepeak.methods.unimodal_concentrated import UC
 from onepeak.methods.unimodal_net import UNIMODAL_NET
 from onepeak.methods.wasserstein import WU
@@ -47,12 +54,13 @@ METHODS = Registry(
     "method",
     [
         *(CE, REN, LD, MV, PO, PN, ELB, PEAK, SLOPES, SMOOTH_SLOPES),
-        *(RPS, CDW_CE, OLL, WK, SLACE, CO2, HO2, QUL, UC, SE, REGRESSION),
+        *(RPS, CDW_CE, OLL, WK, SLACE, CO2, HO2, QUL, UC, SE, EAE, CS_CE, MEAN_RESIDUE, MCE, REGRESSION),
         *(DLDL_V2, SORD, SOFT_EXPONENTIAL, SOFT_GEOMETRIC, SOFT_INVERSE),
-        *(SOFT_TRIANGULAR, SOFT_BETA, SOFT_BINOMIAL, SOFT_POISSON),
-        *(CLM, CLM_PROBIT, CLM_CLOGLOG, FRANK_HALL, OR_CNN, CORAL, CORN, CONDOR, ECOC),
-        *(BINOMIAL, POISSON, STICK_BREAKING, GAUSSIAN, COPOC, UNIMODAL_NET),
-        *(HINGE, LAGRANGIAN, WU),
+        *(SOFT_TRIANGULAR, SOFT_BETA, SOFT_BINOMIAL, SOFT_POISSON, NOISE_CORRECTED),
+        *(CLM, CLM_PROBIT, CLM_CLOGLOG, CLM_LOGLOG, CLM_CAUCHIT, AT_HINGE, IT_HINGE),
+        *(FRANK_HALL, OR_CNN, CORAL, CORN, CONDOR, ECOC),
+        *(BINOMIAL, POISSON, STICK_BREAKING, GAUSSIAN, OT_NORMAL, COPOC, UNIMODAL_NET),
+        *(ORCU, HINGE, LAGRANGIAN, WU),
     ],
 )
 

@@ -23,8 +23,13 @@ class ClassDistance(SoftmaxMethod):
     exceed the range of float16 (65,504), and a gradient scaler skips about twenty steps until they fit; bfloat16 has
     enough range.
 
+    With a margin, a class whose probability stays within it costs nothing:
+    :math:`\log \min(1, 1 - p_k + m)` in place of the logarithm, as in dlordinal. The loss is then bounded, and its
+    gradient is zero where the order is fulfilled.
+
     Args:
         power: :math:`\alpha`. The ordinal log loss has 1.5, which its authors recommend.
+        margin: m, at least 0.
 
     Example:
         >>> cdw = ClassDistance(num_classes=3, power=1.0)
@@ -36,13 +41,19 @@ class ClassDistance(SoftmaxMethod):
     COLING 2022.
     """
 
-    def __init__(self, num_classes: int, *, power: float = 5.0, class_weight: PerClass | None = None) -> None:
+    def __init__(
+        self, num_classes: int, *, power: float = 5.0, margin: float = 0.0, class_weight: PerClass | None = None
+    ) -> None:
         super().__init__(num_classes, class_weight=class_weight)
         self.power = check_number("power", power, above=0)
+        self.margin = check_number("margin", margin, minimum=0, below=1)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         distances = (torch.arange(self.num_classes, device=labels.device) - labels.unsqueeze(-1)).abs()
-        return -(distances.to(outputs.dtype) ** self.power * log_of_the_rest(outputs)).sum(dim=-1)
+        log_rest = log_of_the_rest(outputs)
+        if self.margin:
+            log_rest = (log_rest.exp() + self.margin).clamp(max=1).log()
+        return -(distances.to(outputs.dtype) ** self.power * log_rest).sum(dim=-1)
 
 
 def log_of_the_rest(scores: Scores) -> LogProbs:

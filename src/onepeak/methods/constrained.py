@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
-from onepeak.constraints.barrier import LogBarrier
+from onepeak.constraints.barrier import T_MAX, LogBarrier
 from onepeak.constraints.cross_entropy import ordered_cross_entropy
 from onepeak.constraints.hinge import Hinge
 from onepeak.constraints.lagrangian import AugmentedLagrangian
@@ -78,7 +78,7 @@ def _elb(
     *,
     t: float = 1.0,
     growth: float = 1.001,
-    t_max: float = 5.0,
+    t_max: float = T_MAX,
     class_weight: PerClass | None = None,
 ) -> Constrained:
     base = CrossEntropy(num_classes, class_weight=class_weight)

@@ -13,7 +13,7 @@ from onepeak.methods.levels import SMALLEST_DIFFERENCE, log_differences
 from onepeak.methods.method import Method
 from onepeak.methods.record import MethodRecord
 
-Link: TypeAlias = Literal["logit", "probit", "cloglog"]
+Link: TypeAlias = Literal["logit", "probit", "cloglog", "loglog", "cauchit"]
 
 
 @final
@@ -23,14 +23,15 @@ class CumulativeLink(Method):
     .. math:: P(y \le k) = F(\theta_k - o), \qquad \theta_k = \theta_0 + \sum_{j=1}^{k} e^{g_j}, \qquad
               \ell = -\log p_y
 
-    where F is the logistic or the normal distribution function, or :math:`1 - e^{-e^x}`. The thresholds are parameters
-    of the method and in order by construction. They start where all classes are equally probable at an output of 0, and
-    are trained with ten times the learning rate of the network (`own_rate`). All computation is in log space, so the
-    log-probability of a class far from the output is finite. Prediction: the mode. Not one-peaked by construction: a
-    narrow class between two wide ones is a dip.
+    where F is the logistic, the normal or the Cauchy distribution function, :math:`1 - e^{-e^x}` ("cloglog") or
+    :math:`e^{-e^{-x}}` ("loglog"). The heavy tails of the Cauchy let a wrong label far away move little. The thresholds
+    are parameters of the method and in order by construction. They start where all classes are equally probable at an
+    output of 0, and are trained with ten times the learning rate of the network (`own_rate`). All computation is in log
+    space, so the log-probability of a class far from the output is finite. Not one-peaked by construction: a narrow
+    class between two wide ones is a dip.
 
     Args:
-        link: "logit", "probit" or "cloglog".
+        link: "logit", "probit", "cloglog", "loglog" or "cauchit".
 
     Example:
         >>> clm = CumulativeLink(num_classes=4)
@@ -70,6 +71,10 @@ class CumulativeLink(Method):
                 return probit_probs(places)
             case "cloglog":
                 return cloglog_probs(places)
+            case "loglog":  # the complementary link on the reversed scale
+                return cloglog_probs(-places.flip(-1)).flip(-1)
+            case "cauchit":
+                return cauchit_probs(places)
             case unknown:
                 raise AssertionError(unknown)
 
@@ -87,6 +92,10 @@ def quantiles(shares: Tensor, link: Link) -> Tensor:
             return places
         case "cloglog":
             return (-torch.log1p(-shares)).log()
+        case "loglog":
+            return -(-shares.log()).log()
+        case "cauchit":
+            return (math.pi * (shares - 0.5)).tan()
 
 
 _END = 1e6
@@ -107,12 +116,29 @@ def logit_probs(places: Outputs) -> LogProbs:
 
 def probit_probs(places: Outputs) -> LogProbs:
     """The same under the normal distribution."""
-    lower, upper = _ends(places)
+    return log_normal_mass(*_ends(places)).log_softmax(dim=-1)
+
+
+def log_normal_mass(lower: Tensor, upper: Tensor) -> Tensor:
+    """The logarithm of the probability of an interval under the normal distribution, accurate in both tails."""
     flip = lower + upper > 0  # take differences in the lower tail, where they are accurate
     lower, upper = torch.where(flip, -upper, lower), torch.where(flip, -lower, upper)
     log_upper = log_normal(upper)
     step = (log_normal(lower) - log_upper).clamp(max=-SMALLEST_DIFFERENCE)
-    return (log_upper + (-step.expm1()).log()).log_softmax(dim=-1)
+    return log_upper + (-step.expm1()).log()
+
+
+def cauchit_probs(places: Outputs) -> LogProbs:
+    r"""The same under the Cauchy distribution, :math:`\frac12 + \frac1\pi \arctan x`: angles between thresholds.
+
+    An angle is found from its sine and cosine, which keeps its digits in the tails, where arctangents are all alike.
+    """
+    rising = places.cummax(dim=-1).values
+    gaps = rising.diff(dim=-1).clamp(min=SMALLEST_DIFFERENCE)
+    first, last = torch.atan2(torch.ones_like(rising[..., :1]), -rising[..., :1]), rising[..., -1:]
+    between = torch.atan2(gaps, 1 + rising[..., :-1] * rising[..., 1:])
+    angles = torch.cat([first, between, torch.atan2(torch.ones_like(last), last)], dim=-1)
+    return angles.log().log_softmax(dim=-1)
 
 
 def cloglog_probs(places: Outputs) -> LogProbs:
@@ -181,4 +207,24 @@ CLM_CLOGLOG = MethodRecord(
     num_outputs="1",
     build=CumulativeLink,
     fixed={"link": "cloglog"},
+)
+
+CLM_LOGLOG = MethodRecord(
+    name="clm-loglog",
+    title="cumulative link, log-log",
+    family="levels",
+    reference="McCullagh 1980, Regression models for ordinal data",
+    num_outputs="1",
+    build=CumulativeLink,
+    fixed={"link": "loglog"},
+)
+
+CLM_CAUCHIT = MethodRecord(
+    name="clm-cauchit",
+    title="cumulative link, Cauchy",
+    family="levels",
+    reference="McCullagh 1980, Regression models for ordinal data",
+    num_outputs="1",
+    build=CumulativeLink,
+    fixed={"link": "cauchit"},
 )

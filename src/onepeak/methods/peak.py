@@ -94,7 +94,7 @@ def _barred(num_classes: int, t: float, rps_weight: float, class_weight: PerClas
     base = RankedProbability(
         num_classes, weight=rps_weight, cross_entropy_weight=1.0, decision="mode", class_weight=class_weight
     )
-    return Constrained(base, LogBarrier(num_classes, t=t, growth=1.0, t_max=t))
+    return Constrained(base, LogBarrier(num_classes, t, growth=1.0, t_max=t))
 
 
 PEAK = MethodRecord(

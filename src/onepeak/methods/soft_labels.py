@@ -52,15 +52,15 @@ class SoftLabels(SoftmaxMethod):
         return (targets.xlogy(targets) - targets * outputs.log_softmax(dim=-1)).sum(dim=-1)
 
 
-def check_targets(targets: Tensor) -> None:
+def check_targets(targets: Tensor, *, name: str = "targets") -> None:
     """Checks for a square table whose rows are distributions."""
     if not isinstance(targets, Tensor) or not targets.is_floating_point():
         found = targets.dtype if isinstance(targets, Tensor) else type(targets).__name__
-        raise InputError(f"`targets` must be a floating-point tensor, got {found}.")
+        raise InputError(f"`{name}` must be a floating-point tensor, got {found}.")
     if targets.ndim != 2 or targets.shape[0] != targets.shape[1]:
-        raise InputError(f"`targets` must have one row and one column per class, got shape {tuple(targets.shape)}.")
+        raise InputError(f"`{name}` must have one row and one column per class, got shape {tuple(targets.shape)}.")
     if not (targets >= 0).all() or not ((targets.double().sum(dim=-1) - 1).abs() <= 1e-5).all():
-        raise InputError("`targets` must be distributions: every row non-negative with a sum of 1.")
+        raise InputError(f"`{name}` must be distributions: every row non-negative with a sum of 1.")
 
 
 def mixed(soft: Tensor, mix: float) -> Tensor:

@@ -10,18 +10,7 @@ from onepeak.errors import InputError
 
 
 def normalise(batch: Tensor) -> Tensor:
-    """Maps 0 to 255 linearly to -1 to 1, as the paper does for all data sets.
-
-    Args:
-        batch: uint8, batch x 3 x height x width.
-
-    Returns:
-        float32 of the same shape.
-
-    Example:
-        >>> normalise(torch.tensor([0, 255], dtype=torch.uint8).repeat(1, 3, 1, 1)).flatten()[:2]
-        tensor([-1.,  1.])
-    """
+    """Maps uint8 images, batch x 3 x height x width, from 0..255 to -1..1, as the paper does for all data sets."""
     if batch.dtype != torch.uint8 or batch.ndim != 4 or batch.shape[1] != 3:
         raise InputError(
             "`batch` must be uint8 of shape (batch, 3, height, width), "

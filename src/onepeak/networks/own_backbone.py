@@ -42,14 +42,6 @@ class OwnBackbone(nn.Module):
     It must return a module from images (batch, 3, height, width) or rows (batch, num_features) to feature maps (batch,
     channels, height', width') or features (batch, features). It is imported from Python's path or from the current
     folder.
-
-    Args:
-        place: "package.module:name".
-        num_features: Number of features of a table row; None for images.
-
-    Example:
-        >>> OwnBackbone("torch.nn:Identity")(torch.zeros(2, 3, 8, 8)).shape
-        torch.Size([2, 3, 8, 8])
     """
 
     def __init__(self, place: str, *, num_features: int | None = None) -> None:
@@ -100,12 +92,7 @@ def _looked_at(model: nn.Module, place: str, num_features: int | None) -> Tensor
 
 
 def maker(place: str) -> Callable[..., Any]:
-    """Imports the class or function named by "package.module:name".
-
-    Example:
-        >>> maker("torch.nn:Linear")
-        <class 'torch.nn.modules.linear.Linear'>
-    """
+    """Imports the class or function named by "package.module:name"."""
     module_name, _, name = place.partition(":")
     if not all(part.isidentifier() for part in (*module_name.split("."), name)):
         raise BackboneError(
@@ -127,19 +114,10 @@ def maker(place: str) -> Callable[..., Any]:
 
 
 def check_trusted(backbone: str) -> None:
-    """Rejects a custom backbone named by a model file, unless the user trusts its module.
+    """Rejects a custom backbone named by a model file unless its module is in the environment variable ONEPEAK_TRUST.
 
     A backbone named in a command or an experiment is the user's choice. Opening a model must not run code that the user
     did not ask for.
-
-    Raises:
-        BackboneError: The module is not in the comma-separated environment variable ONEPEAK_TRUST.
-
-    Example:
-        >>> check_trusted("resnet18")
-        >>> check_trusted("nets:Wide")
-        Traceback (most recent call last):
-        onepeak.networks.own_backbone.BackboneError: The model runs the code of the module 'nets'. If you trust ...
     """
     module_name = backbone.partition(":")[0]
     trusted = {name.strip() for name in os.environ.get(TRUST, "").split(",")}
@@ -154,10 +132,6 @@ def source_digest(backbone: str) -> str | None:
     """Returns a hash of the source file of the user's own backbone; None for any other backbone.
 
     A resumed comparison uses it to detect that the network has changed.
-
-    Example:
-        >>> source_digest("resnet18") is None
-        True
     """
     if not is_own(backbone):
         return None

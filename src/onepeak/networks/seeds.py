@@ -28,21 +28,10 @@ def own_random_numbers(device: torch.device | None = None) -> Iterator[None]:
 
 @contextmanager
 def seeded(seed: int | None, part: str) -> Iterator[None]:
-    """Seeds torch for the weights made inside, and restores the global random state on exit.
+    """Seeds torch for the weights of one part, such as "head", and restores the global random state on exit.
 
     Each part has its own random numbers, so another backbone does not change the head's weights. They are drawn on the
-    CPU, so they are the same on every device.
-
-    Args:
-        seed: Not negative; None to use torch's global random state.
-        part: The part of the network, such as "head".
-
-    Example:
-        >>> with seeded(0, "head"):
-        ...     first = torch.rand(1)
-        >>> with seeded(0, "head"):
-        ...     print(torch.rand(1) == first)
-        tensor([True])
+    CPU, so they are the same on every device. Without a seed they come from torch's global random state.
     """
     if seed is None:
         yield

@@ -19,25 +19,11 @@ _COUNTER = ".num_batches_tracked"
 
 
 def load_weights(module: nn.Module, path: Path, *, unused: Collection[str] = ()) -> tuple[str, ...]:
-    """Loads a weight file into a module, completely or not at all.
+    """Loads a weight file into a module, completely or not at all; returns a note on tensors that were not used.
 
     The names in the file may have a prefix ("module.", "backbone.", "model." or any other). The prefix under which most
     of the module's names are found is removed; tensors without it belong to other parts. Values in another precision
     are converted.
-
-    Returns:
-        A sentence on the tensors of the file that were not used, if there are any.
-
-    Example:
-        >>> import tempfile, torch
-        >>> layer = nn.Linear(2, 1)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     file = Path(folder, "weights.pt")
-        ...     torch.save({"module.weight": torch.ones(1, 2), "module.bias": torch.zeros(1)}, file)
-        ...     load_weights(layer, file)
-        ()
-        >>> layer.weight.tolist()
-        [[1.0, 1.0]]
     """
     wanted = module.state_dict()
     found = read_weights(path)
@@ -91,20 +77,10 @@ _WRAPPERS = ("state_dict", "model_state_dict", "model")
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
-    """Returns the tensors of a weight file by name, on the CPU.
+    """Returns the tensors of a safetensors file, or of a file from torch.save that holds only tensors, by name.
 
     The file type is detected from the content, not from the file name. From a training checkpoint, the weights under
     "state_dict", "model_state_dict" or "model" are taken.
-
-    Args:
-        path: A safetensors file, or a file from torch.save that holds only tensors.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     torch.save({"state_dict": {"fc.bias": torch.zeros(2)}}, Path(folder, "weights.pt"))
-        ...     read_weights(Path(folder, "weights.pt"))
-        {'fc.bias': tensor([0., 0.])}
     """
     if not path.is_file():
         what = "a folder" if path.is_dir() else "not there"

@@ -12,10 +12,6 @@ COLUMNS = ("label", "action")
 def read_actions(path: Path | None, classes: Sequence[str]) -> tuple[str, ...]:
     """Reads a CSV (comma, semicolon or tab) with the columns label and action, one line per class.
 
-    Args:
-        path: The file; None if there is none.
-        classes: The classes in their order.
-
     Returns:
         The action of each class, in the order of the classes; empty without a file.
 

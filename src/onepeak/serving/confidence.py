@@ -65,15 +65,7 @@ def confidence_of(
     groups: Sequence[str] | None,
     trained_groups: str | None = None,
 ) -> Confidence:
-    """Resamples groups, or items if there are none: about five seconds at most on one core.
-
-    Args:
-        measured: The labels and posteriors that the metrics were measured on.
-        prediction: The same items as `predict` shows them.
-        costs: What each item costs, where costs were given.
-        groups: The group of each item, where known.
-        trained_groups: The column of groups in the training data.
-    """
+    """Resamples groups, or items if there are none: about five seconds at most on one core."""
     count, num_classes = measured.log_probs.shape
     # Made once: collections are freed late, and their tables of many classes are large.
     metrics = collection(num_classes, names=[name for name in NAMES if name not in WITHOUT_INTERVAL])

@@ -28,11 +28,6 @@ def open_for(model: Model, source: DataSource) -> Manifest:
     """Opens data to evaluate a model on; settings left out are taken from the model where they fit.
 
     From a table, only the model's columns are read, in the same way as by `predict`.
-
-    Args:
-        model: The model to evaluate.
-        source: The data. Without an order, the classes are the model's, if the data state no order; the columns of
-            labels, groups and image paths are by default those of the training, if the table has them.
     """
     table = source.table()
     columns = None if table is None else [str(name) for name in table.frame.columns]

@@ -251,10 +251,6 @@ class Model:
     def evidence(self, images: Sequence[Pixels], labels: Tensor) -> Tensor:
         """Maps where in each image the class comes from: `onepeak.networks.Network.class_evidence`, on the CPU.
 
-        Args:
-            images: Images of one size, from `pixels`.
-            labels: The class to explain, one per image.
-
         Returns:
             Finite maps: a class without any probability has equally little evidence everywhere.
         """

@@ -18,11 +18,6 @@ def unlike_rows(
 ) -> tuple[Unlike, ...]:
     """Returns the columns in which each row is unlike the training rows.
 
-    Args:
-        rows: Rows with the columns and codes of the encoder.
-        encoder: The model's encoder.
-        new: Cells that hold a name the encoder has not seen, rows x columns.
-
     Example:
         >>> encoder = TableEncoder.learn(FeatureRows(columns=("age", "size"), values=np.array([[40.0, 1], [60, 2]])))
         >>> unlike_rows(FeatureRows(columns=("age", "size"), values=np.array([[50.0, 1], [999, -9]])), encoder)
@@ -42,11 +37,6 @@ def unlike_notes(
 ) -> tuple[str, ...]:
     """Returns a note that counts and names samples far outside the training's range; empty if there are none.
 
-    Args:
-        samples: The identifier of each sample and how it is unlike the training; usual samples may be left out.
-        total: How many samples there are in all.
-        source_name: The kind of identifier; see `SourceName`.
-
     Example:
         >>> unlike_notes([("a.png", ("contrast",)), ("b.png", ("contrast", "grain"))], 9, source_name="path")[0][:72]
         'unlike the training data, do not rely on such predictions: 2 of 9 images'
@@ -65,11 +55,7 @@ def unlike_notes(
 
 
 def unknown_notes(description: ModelDescription) -> tuple[str, ...]:
-    """Returns a note if a model cannot tell what is unlike its training.
-
-    Args:
-        description: The model's description.
-    """
+    """Returns a note if a model cannot tell what is unlike its training."""
     if description.table is None and description.image_range is None:
         return (
             "cannot check whether images are unlike the training: the model is from an earlier version, or was "

@@ -132,11 +132,6 @@ class OutputColumns:
 def write_csv(rows: Iterable[Row], file: TextSink, columns: OutputColumns) -> None:
     """Writes a header and one line per row; missing values are empty.
 
-    Args:
-        rows: Consumed as they come.
-        file: Flushed after every row, so that a reader gets each row at once.
-        columns: What to write.
-
     Example:
         >>> import sys
         >>> columns = OutputColumns(source_name="path", classes=("low", "high"))
@@ -157,11 +152,6 @@ def write_csv(rows: Iterable[Row], file: TextSink, columns: OutputColumns) -> No
 
 def write_json_lines(rows: Iterable[Row], file: TextSink, columns: OutputColumns) -> None:
     """Writes one object per line. JSON has no infinity: the logarithm of a zero probability is null.
-
-    Args:
-        rows: Consumed as they come.
-        file: Flushed after every row.
-        columns: What to write.
 
     Example:
         >>> import sys

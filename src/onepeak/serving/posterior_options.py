@@ -1,6 +1,7 @@
 """How a model's posteriors are read: calibrated or raw, projected or not, with which decision and intervals."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 
@@ -86,11 +87,6 @@ class PosteriorOptions:
 
         Intervals are always those of the calibrated posterior before projection, on which their width was learnt. They
         contain the predicted label.
-
-        Args:
-            log_probs: The method's posteriors.
-            labels: The method's own decisions.
-            calibration: The model's calibration.
         """
         final = self.projected(log_probs, labels)
         if calibration is not None and not self.raw:
@@ -115,8 +111,7 @@ class PosteriorOptions:
         return DECISIONS[self.decide](log_probs)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class FinalPosteriors:
+class FinalPosteriors(NamedTuple):
     """Posteriors after reading."""
 
     labels: Labels

@@ -129,15 +129,7 @@ def notes_of(
     *,
     source_name: SourceName = "path",
 ) -> tuple[str, ...]:
-    """Returns what the user should know of the predictions for these samples.
-
-    Args:
-        model: The model.
-        samples: All of them.
-        options: How the posteriors are read.
-        unlike: The identifier of each sample and how it is unlike the training, where predictions are already made.
-        source_name: The kind of identifier.
-    """
+    """Returns what the user should know of the predictions for these samples."""
     if isinstance(samples, TableRows):
         notes = samples.notes
     else:
@@ -247,9 +239,6 @@ class SizeBatches:
 
     No image is padded or cropped, so only images of one size share a batch. If all sizes fill their batches, the
     batches are those of `onepeak.data.images.batches.evaluation_batches`.
-
-    Args:
-        batch_size: The most images per batch.
 
     Example:
         >>> waiting = SizeBatches(2)

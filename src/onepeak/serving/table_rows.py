@@ -118,14 +118,7 @@ def rows_of_frame(frame: Frame, encoder: TableEncoder) -> TableRows:
 def rows_of_file(
     path: Path, encoder: TableEncoder, *, keep: Sequence[str] = (), decimal: str | None = None
 ) -> TableRows:
-    """Reads the rows of a CSV or parquet file; bad rows are listed in `errors`, and the others are read.
-
-    Args:
-        path: A file with the model's columns.
-        encoder: The model's encoder.
-        keep: Columns to copy into the output; see `onepeak.serving.output.passthrough_columns`.
-        decimal: "," if commas in numbers are decimal commas; see `onepeak.data.tables.read.read_table`.
-    """
+    """Reads the rows of a CSV or parquet file; bad rows are listed in `errors`, and the others are read."""
     if path.is_dir() or (path.exists() and path.suffix.lower() not in (*CSV_SUFFIXES, *PARQUET_SUFFIXES)):
         found = "a folder" if path.is_dir() else "another file"
         raise InputError(f"This model reads rows of a table, from a CSV or parquet file, got {found}: {path}.")

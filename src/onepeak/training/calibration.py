@@ -212,14 +212,7 @@ def frequency_gap(
 def frequency_note(
     label: str, probability: float, share: float, *, part: str, weighted: bool, one_peaked: float, reason: str
 ) -> Note:
-    """Returns a note on a gap, with the likely reason.
-
-    Example:
-        >>> frequency_note("II", 0.178, 0.083, part="the test part", weighted=True, one_peaked=1.0, reason="")
-        "the mean probability of 'II' is 0.178, its share of the test part 0.083: after class weights or balanced
-        sampling, posteriors speak of classes that are equally frequent (or as frequent as the weights make them), and
-        decisions by cost will over-call rare ones"
-    """
+    """Returns a note on a gap, with the likely reason."""
     found = f"the mean probability of {label!r} is {probability:.3f}, its share of {part} {share:.3f}: "
     if weighted:
         reason = (

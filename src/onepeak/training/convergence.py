@@ -26,10 +26,6 @@ def hardly_trained(best_epoch: int, epochs: int, selected_by: str, *, order: flo
 
     This happens if training makes the selection metric worse before it makes it better, or never improves it. On data
     that are learnt at once, an early epoch is as good as any other, and its posteriors are in order.
-
-    Example:
-        >>> hardly_trained(1, 60, "mae", order=0.55, chance=0.75), hardly_trained(1, 60, "mae", order=0.99, chance=0.75)
-        (True, False)
     """
     early = selected_by != "last" and best_epoch < _FIRST and epochs >= _LEAST
     return bool(early and order <= chance < 1)
@@ -49,12 +45,7 @@ def best_constant(labels: Labels, num_classes: int) -> tuple[int, float]:
 def no_better_than_constant(mae: float, constant: float) -> bool:
     """Returns whether a mean absolute error is no lower than that of the best constant prediction for the same samples.
 
-    That is true of every network that predicts the same label for all samples. It need not mean that the network is
-    bad: if most labels are equal, a constant prediction is hard to beat.
-
-    Example:
-        >>> no_better_than_constant(0.67, 0.67), no_better_than_constant(0.5, 0.67), no_better_than_constant(0.0, 0.0)
-        (True, False, False)
+    It need not mean that the network is bad: if most labels are equal, a constant prediction is hard to beat.
     """
     return bool(constant > 0 and mae >= constant * (1 - _ROUNDING))
 
@@ -110,19 +101,10 @@ def has_stalled(epoch: int, *, best_epoch: int, patience: int | None) -> bool:
     """Returns whether training stops after an epoch, because the best one is `patience` epochs back.
 
     It keeps no counter, so a resumed training stops where it would have stopped without the interruption.
-
-    Example:
-        >>> [has_stalled(epoch, best_epoch=4, patience=2) for epoch in (4, 5, 6)]
-        [False, False, True]
     """
     return patience is not None and epoch - best_epoch >= patience
 
 
 def epochs_in_words(recipe: Recipe) -> str:
-    """Describes the number of epochs, as far as it is known before training.
-
-    Example:
-        >>> epochs_in_words(Recipe(epochs=60)), epochs_in_words(Recipe(epochs=60, patience=5))
-        ('60 epochs', 'at most 60 epochs')
-    """
+    """Describes the number of epochs, as far as it is known before training."""
     return f"{'' if recipe.patience is None else 'at most '}{counted(recipe.epochs, 'epoch')}"

@@ -92,11 +92,8 @@ def _num_nodes() -> int:
 def same_bits(*, compiled: bool = True) -> Iterator[None]:
     """Inside, the same seed gives the same bits on the same device: slower algorithms replace nondeterministic ones.
 
-    Several threads may be inside at once: the last one to leave restores what the first one changed.
-
-    Args:
-        compiled: Whether code inside may be compiled. Then torch's compiler is configured too; its import takes more
-            than a second, but training imports it anyway, with the optimiser.
+    Several threads may be inside at once: the last one to leave restores what the first one changed. Code inside may
+    be compiled if `compiled`; that imports torch's compiler, as training does anyway, which takes more than a second.
     """
     _SWITCHES.enter(compiled=compiled)
     try:

@@ -92,12 +92,8 @@ class RecordedSteps:
     ) -> Tensor | None:
         """Returns the inputs and labels of an epoch, one column per sample; None if planning or recording fails.
 
-        Args:
-            batches: The samples of every step.
-            descend: Takes inputs and labels, takes a step, and returns the loss. It is recorded at the first call and
-                not kept: a reference cycle would leave the loop and all its graphs to the garbage collector.
-            seed: The seed of the run.
-            epoch: The epoch.
+        `descend` takes a step and returns the loss. It is recorded at the first call and not kept: a reference cycle
+        would leave the loop and all its graphs to the garbage collector.
         """
         order = np.concatenate(batches)
         inputs = None if self.is_too_large else self.feed.train_plan(order, seed=seed, epoch=epoch)
@@ -178,11 +174,6 @@ def asks_for_no_number(method: Method) -> bool:
 
     The loss is computed on torch's "meta" device, whose tensors have shapes but no values. A custom method that fails
     there for another reason counts as one that reads numbers.
-
-    Example:
-        >>> import onepeak
-        >>> asks_for_no_number(onepeak.method("elb", num_classes=5))
-        True
     """
     try:
         there = copy.deepcopy(method).to("meta")
@@ -240,14 +231,7 @@ _WORDS = ("out of memory", "ALLOC_FAILED", "allocate memory")
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Returns whether an error means too little memory, on the device or on the host.
-
-    Example:
-        >>> is_out_of_memory(RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED"))
-        True
-        >>> is_out_of_memory(RuntimeError("CUDA error: an illegal memory access was encountered"))
-        False
-    """
+    """Returns whether an error means too little memory, on the device or on the host."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True
     return isinstance(error, RuntimeError) and any(words in str(error) for words in _WORDS)

@@ -5,7 +5,6 @@ import copy
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
@@ -93,13 +92,7 @@ class DivergedError(OnepeakError):
 
 
 def diverged(what: str, *, epoch: int, step: int, learning_rate: float, precision: str) -> DivergedError:
-    """Makes the error, with the likely cause.
-
-    Example:
-        >>> diverged("loss is not a number", epoch=3, step=7, learning_rate=10.0, precision="32-true")
-        DivergedError('The loss is not a number at epoch 3, step 7. Probably the learning rate of 10 is too high. The
-        checkpoint of an earlier epoch, if there is one, is kept.')
-    """
+    """Makes the error, with the likely cause."""
     likely = f"the learning rate of {learning_rate:g} is too high"
     if "16" in precision:
         likely += ", or half precision overflowed (try --precision fp32)"
@@ -107,16 +100,6 @@ def diverged(what: str, *, epoch: int, step: int, learning_rate: float, precisio
         f"The {what} at epoch {epoch}, step {step}. Probably {likely}. The checkpoint of an earlier epoch, if there is "
         "one, is kept."
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Trained:
-    """The outcome of training; the network itself then holds the weights of the best epoch."""
-
-    history: list[Row]
-    best_epoch: int
-    seconds: float
-    """Time of training and validation, including the time before a resume."""
 
 
 class Loop:
@@ -169,14 +152,12 @@ class Loop:
         checkpoint: Path | None = None,
         fingerprint: dict[str, str] | None = None,
         every_seconds: float | None = None,
-    ) -> Trained:
+    ) -> "Loop":
         """Trains to the end, resuming from a checkpoint if there is one; leaves the best weights in the network.
 
-        Args:
-            checkpoint: File for the state, with the history beside it; None for no checkpoints.
-            fingerprint: What the run was started with, by name; a checkpoint of another run is rejected.
-            every_seconds: Shortest time between checkpoints. By default one follows every epoch, unless that would take
-                more than a twentieth of the time. The last epoch always has one.
+        The history stands beside the checkpoint, which is rejected if it belongs to a run with another fingerprint. By
+        default a checkpoint follows every epoch, unless that would take more than a twentieth of the time, and always
+        the last one; `every_seconds` is the shortest time between two.
         """
         if checkpoint is not None:
             self.restore(load_checkpoint(checkpoint, fingerprint=fingerprint or {}))
@@ -194,8 +175,12 @@ class Loop:
                     written = time.monotonic()
                     cost = written - start
         self.network.load_state_dict(self.best)
-        seconds = sum(row["seconds"] for row in self.history)
-        return Trained(history=self.history, best_epoch=self.best_epoch, seconds=seconds)
+        return self
+
+    @property
+    def seconds(self) -> float:
+        """Time of training and validation, including the time before a resume."""
+        return sum(row["seconds"] for row in self.history)
 
     def run_epoch(self) -> None:
         """Runs one epoch: train, validate, keep the best weights, tighten the constraint."""

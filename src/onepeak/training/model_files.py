@@ -227,32 +227,32 @@ def _table(content: dict[str, Any]) -> TableEncoder:
 
 TRAINED_ITEMS = "trained_items.txt"
 HELD_OUT_ITEMS = "held_out_items.txt"
-"""Kept apart from the predictions, which people publish: a table row with few possible values could be guessed from its
-hash."""
+"""Short hashes, one per line. They are kept apart from the predictions, which people publish: a table row with few
+possible values could be guessed from its hash."""
 
 _LENGTH = 16
 """Hexadecimal digits kept of a hash: two of a million items share them in one of thirty million data sets."""
 
 
 def save_trained_items(folder: Path, digests: Iterable[str]) -> None:
-    """Writes one short hash per line, sorted and without duplicates."""
-    text = "".join(f"{digest}\n" for digest in sorted({short(digest) for digest in digests}))
-    write_text_in_one_step(folder / TRAINED_ITEMS, text)
+    """Writes the hashes sorted and without duplicates."""
+    write_text_in_one_step(
+        folder / TRAINED_ITEMS, "".join(f"{digest}\n" for digest in sorted(set(map(short, digests))))
+    )
 
 
 def save_held_out_items(folder: Path, digests: Iterable[str]) -> None:
-    """Writes one short hash per line, in the order of the predictions."""
-    text = "".join(f"{short(digest)}\n" for digest in digests)
-    write_text_in_one_step(folder / HELD_OUT_ITEMS, text)
+    """Writes the hashes in the order of the predictions."""
+    write_text_in_one_step(folder / HELD_OUT_ITEMS, "".join(f"{short(digest)}\n" for digest in digests))
 
 
 def load_trained_items(folder: Path) -> frozenset[str]:
-    """Returns the short hashes; empty if the folder has none."""
+    """Returns the hashes; empty if the folder has none."""
     return frozenset(_lines(folder / TRAINED_ITEMS))
 
 
 def load_held_out_items(folder: Path) -> list[str]:
-    """Returns the short hashes, one per row of the predictions; empty if the folder has none."""
+    """Returns the hashes, one per row of the predictions; empty if the folder has none."""
     return _lines(folder / HELD_OUT_ITEMS)
 
 

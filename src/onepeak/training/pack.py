@@ -80,12 +80,6 @@ def draws_at_random(network: nn.Module) -> bool:
     """Returns whether a network draws random numbers in training: any kind of dropout in torch or timm.
 
     The user's own backbone cannot be inspected, so it counts as one that does.
-
-    Example:
-        >>> draws_at_random(nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.1)))
-        True
-        >>> draws_at_random(nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.0)))
-        False
     """
     return any(_draws(layer) for layer in network.modules())
 

@@ -97,16 +97,8 @@ BASE = "base"
 def preset(name: str, manifest: Manifest) -> Recipe:
     """Returns the recipe of a name for some data.
 
-    Args:
-        name: "auto" for a recipe chosen for the data, with smaller batches and more epochs for few images; "paper" for
-            the paper's recipe, which differs between its five data sets.
-        manifest: The data.
-
-    Example:
-        >>> from onepeak.data.datasets.biopsies import biopsies
-        >>> many, few = preset("auto", biopsies(800)), preset("auto", biopsies(72))
-        >>> (many.batch_size, many.epochs), (few.batch_size, few.epochs)
-        ((32, 15), (8, 50))
+    "auto" is chosen for the data, with smaller batches and more epochs for few images. "paper" is the paper's recipe,
+    which differs between its five data sets.
     """
     check_choice("recipe", name, PRESETS)
     if name == "paper":

@@ -33,12 +33,7 @@ class Watch(Protocol):
 class ProgressBar:
     """A bar over all steps with the time left and figures of the last validation; lines if there is no terminal.
 
-    Args:
-        title: What is being trained.
-        epochs: Number of epochs.
-        at_most: Whether training may stop earlier, so that less time may be left.
-        select: What chooses the epoch, whose figure is shown too.
-        quiet: Whether to show nothing.
+    With `at_most`, training may stop earlier. `select` is what chooses the epoch, whose figure is shown too.
     """
 
     def __init__(

@@ -128,14 +128,7 @@ SETTING_NAMES = tuple(each.name for each in fields(Recipe) if each.name not in (
 
 
 def changed(recipe: Recipe, content: Mapping[str, Any], *, source: str, prefix: str = "") -> Recipe:
-    """Returns a recipe with some settings replaced.
-
-    Example:
-        >>> changed(Recipe(), {"epoch": 3, "lr": -1.0}, source="my.toml")
-        Traceback (most recent call last):
-        onepeak.errors.InputError: my.toml: Unknown setting 'epoch'. Did you mean 'epochs'? ...
-        my.toml: lr: `lr` must be a finite number > 0, got -1.0.
-    """
+    """Returns a recipe with some settings replaced; all that is wrong with them is one error."""
     problems: list[InputError] = []
     result: Recipe = replaced(recipe, content, prefix, problems)
     if problems:
@@ -200,22 +193,10 @@ _USED_BY = {
 def without_effect(
     given: Mapping[str, Any], recipes: Sequence[Recipe], manifest: Manifest, *, backbone: str | None = None
 ) -> Iterator[InputError]:
-    """Yields an error for every given setting that has no effect, with its key.
+    """Yields an error for every given setting that no recipe uses, with its key.
 
-    Only what was given counts: a recipe has a momentum even if its optimiser has none.
-
-    Args:
-        given: The settings that were given.
-        recipes: The recipes that they are part of, none if every method has its own value. A setting has an effect if
-            one of them uses it.
-        manifest: The data.
-        backbone: The backbone that was given; None for the default.
-
-    Example:
-        >>> from onepeak.data.datasets.biopsies import biopsies
-        >>> [print(problem) for problem in without_effect({"momentum": 0.5}, [Recipe()], biopsies(8))]
-        momentum: `momentum` does nothing with optimizer='adamw', got 0.5: leave it out or use optimizer='sgd'.
-        [None]
+    Only what was given counts: a recipe has a momentum even if its optimiser has none. Without recipes every method
+    has a value of its own. `backbone` is the one that was given.
     """
     if not recipes:
         for name, value in given.items():
@@ -255,10 +236,6 @@ def class_weights(
     "balanced" is defined as in scikit-learn: every class that occurs has the same total weight, and the mean weight of
     a sample is 1. A class that does not occur, which only a validation loss can meet, gets the weight of the rarest
     class that does.
-
-    Example:
-        >>> class_weights("balanced", np.array([0, 0, 0, 1]), 3)
-        (0.666..., 2.0, 2.0)
     """
     if wanted is None:
         return None

@@ -23,19 +23,18 @@ from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import source_digest
 from onepeak.networks.seeds import seeded
 from onepeak.posterior.predictions import Predictions
-from onepeak.training.calibration import Calibration, calibrated_figures, calibration_of, frequency_gap
+from onepeak.training.calibration import calibrated_figures, calibration_of, frequency_gap
 from onepeak.training.checkpoint import HASH
 from onepeak.training.convergence import best_constant, never_predicted
 from onepeak.training.devices import same_bits
 from onepeak.training.evaluate import measure, measured_names, predict
 from onepeak.training.image_range import ImageRange, evidence_range
-from onepeak.training.loop import Loop, Trained
+from onepeak.training.loop import Loop
 from onepeak.training.model_files import ModelDescription, save_held_out_items, save_model, save_trained_items
 from onepeak.training.out_folder import RESULT, write_history
 from onepeak.training.prepare import Prepared
 from onepeak.training.progress import Watch
 from onepeak.training.recipe import Recipe, class_weights
-from onepeak.training.table import TableEncoder
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
@@ -115,73 +114,13 @@ def train_run(
 ) -> dict[str, Any]:
     """Trains, or resumes from the folder's checkpoint, and writes the run's files; `result.json` comes last.
 
-    Args:
-        settings: What to train and how.
-        prepared: The data.
-        split: Samples for training, validation and testing.
-        folder: Folder for the run's files.
-        fabric: Device, precision, processes.
-        watches: Observers such as a progress bar.
-        notes: Further entries of `result.json`.
-        checkpoint_seconds: Shortest time between two checkpoints; see `Loop.run`.
-        alone: As in `Loop`.
+    `notes` are further entries of it. For `checkpoint_seconds` and `alone` see `Loop`.
     """
     split.check_within(len(prepared.manifest))
     folder.mkdir(parents=True, exist_ok=True)
     if fabric.is_global_zero:
         clear_unfinished(folder)
-    outcome = _trained(
-        settings,
-        prepared,
-        split,
-        folder / CHECKPOINT,
-        fabric=fabric,
-        watches=watches,
-        checkpoint_seconds=checkpoint_seconds,
-        alone=alone,
-    )
-    result = _result(settings, prepared, split, outcome, fabric=fabric) | (notes or {})
-    if fabric.is_global_zero:
-        held_out = [prepared.digests[item] for part in outcome.parts.values() for item in part.items]
-        write_history(outcome.trained.history, folder)
-        write_predictions(outcome.parts, prepared, folder / "predictions.parquet")
-        save_held_out_items(folder, held_out)
-        save_trained_items(folder, [prepared.digests[item] for item in split.train])
-        save_model(folder, _description(settings, prepared, split, outcome), outcome.network.state_dict())
-        write_text_in_one_step(folder / RESULT, json_text(result))
-        (folder / CHECKPOINT).unlink(missing_ok=True)
-    return result
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Outcome:
-    """A trained network and its evaluation."""
-
-    trained: Trained
-    network: Network
-    shape: NetworkSettings
-    encoder: TableEncoder | None
-    class_weight: tuple[float, ...] | None
-    parts: dict[str, Predictions]
-    """Predictions for the validation and test parts."""
-    metrics: dict[str, dict[str, float]]
-    calibration: Calibration
-    evidence_range: tuple[float, float] | None
-
-
-def _trained(
-    settings: RunSettings,
-    prepared: Prepared,
-    split: Split,
-    checkpoint: Path,
-    *,
-    fabric: "Fabric",
-    watches: tuple[Watch, ...],
-    checkpoint_seconds: float | None,
-    alone: bool,
-) -> _Outcome:
-    """Trains the network, predicts the validation and test parts, and measures the predictions."""
-    manifest, recipe = prepared.manifest, settings.recipe
+    manifest, store, recipe = prepared.manifest, prepared.store, settings.recipe
     select = settings.selection(manifest.name)
     with same_bits():
         feed, encoder = prepared.feed(split, recipe, fabric.device)
@@ -199,9 +138,8 @@ def _trained(
             select=select,
             watches=watches,
             alone=alone,
-        )
-        trained = loop.run(
-            checkpoint=checkpoint,
+        ).run(
+            checkpoint=folder / CHECKPOINT,
             fingerprint=fingerprint(settings, prepared, split, fabric),
             every_seconds=checkpoint_seconds,
         )
@@ -212,50 +150,52 @@ def _trained(
         }
         predicted = parts["valid"].predicted_index
         strength = evidence_range(network, feed, split.valid, predicted, fabric=fabric, batch_size=size)
-    return _Outcome(
-        trained=trained,
-        network=network,
-        shape=shape,
-        encoder=encoder,
-        class_weight=weights,
-        parts=parts,
-        metrics={name: measure(part, names=measured_names(select)) for name, part in parts.items()},
-        calibration=calibration_of(parts["valid"]),
-        evidence_range=strength,
-    )
-
-
-def _description(settings: RunSettings, prepared: Prepared, split: Split, outcome: _Outcome) -> ModelDescription:
-    manifest, store = prepared.manifest, prepared.store
-    return ModelDescription(
+    description = ModelDescription(
         classes=manifest.classes,
         method=settings.method,
         variant=settings.variant,
         method_settings=settings.method_settings,
-        class_weight=outcome.class_weight,
-        balanced=settings.recipe.balanced,
-        network=outcome.shape,
-        backbone_source=source_digest(outcome.shape.backbone),
-        resize=None if store is None else settings.recipe.resize,
-        bits=settings.recipe.bits,
+        class_weight=weights,
+        balanced=recipe.balanced,
+        network=shape,
+        backbone_source=source_digest(shape.backbone),
+        resize=None if store is None else recipe.resize,
+        bits=recipe.bits,
         image_range=None if store is None else ImageRange.learn(store, split.train),
-        table=outcome.encoder,
-        metrics=outcome.metrics,
-        calibration=outcome.calibration,
-        evidence_range=outcome.evidence_range,
+        table=encoder,
+        metrics={name: measure(part, names=measured_names(select)) for name, part in parts.items()},
+        calibration=calibration_of(parts["valid"]),
+        evidence_range=strength,
         data=manifest.name,
         label=manifest.label_column,
         group=manifest.group_column,
         path=manifest.path_column,
         versions=versions(),
     )
+    result = _result(settings, prepared, split, loop, description, parts) | (notes or {})
+    if fabric.is_global_zero:
+        held_out = [prepared.digests[item] for part in parts.values() for item in part.items]
+        write_history(loop.history, folder)
+        write_predictions(parts, prepared, folder / "predictions.parquet")
+        save_held_out_items(folder, held_out)
+        save_trained_items(folder, [prepared.digests[item] for item in split.train])
+        save_model(folder, description, network.state_dict())
+        write_text_in_one_step(folder / RESULT, json_text(result))
+        (folder / CHECKPOINT).unlink(missing_ok=True)
+    return result
 
 
 def _result(
-    settings: RunSettings, prepared: Prepared, split: Split, outcome: _Outcome, *, fabric: "Fabric"
+    settings: RunSettings,
+    prepared: Prepared,
+    split: Split,
+    loop: Loop,
+    description: ModelDescription,
+    parts: dict[str, Predictions],
 ) -> dict[str, Any]:
-    manifest, trained, calibration = prepared.manifest, outcome.trained, outcome.calibration
-    valid, test = outcome.parts["valid"], outcome.parts["test"]
+    manifest, calibration = prepared.manifest, description.calibration
+    assert calibration is not None
+    valid, test = parts["valid"], parts["test"]
     label, error = best_constant(valid.truth, manifest.num_classes)
     silent = never_predicted(valid.truth, valid.predicted_index)
     groups = group_counts(manifest, split)
@@ -266,10 +206,10 @@ def _result(
         "method": settings.method,
         "variant": settings.variant,
         "method_settings": settings.method_settings,
-        "class_weight": outcome.class_weight,
+        "class_weight": description.class_weight,
         "dataset": manifest.name,
         "num_classes": manifest.num_classes,
-        "decision": outcome.network.method.decision,
+        "decision": loop.network.method.decision,
         "network": {"backbone": settings.network.backbone, "pooling": settings.network.pooling},
         "weights": None if settings.weights is None else settings.weights.name,
         "data": prepared.counts,
@@ -278,17 +218,17 @@ def _result(
         "fold": split.fold,
         "seed": settings.seed,
         "recipe": asdict(settings.recipe),
-        "epochs": len(trained.history),
-        "best_epoch": trained.best_epoch,
-        "stopped_early": len(trained.history) < settings.recipe.epochs,
+        "epochs": len(loop.history),
+        "best_epoch": loop.best_epoch,
+        "stopped_early": len(loop.history) < settings.recipe.epochs,
         "selected_by": settings.selection(manifest.name),
-        "seconds": round(trained.seconds, 3),
+        "seconds": round(loop.seconds, 3),
         "sizes": split.sizes,
         "num_groups": groups,
-        "device": device_name(fabric.device),
-        "precision": precision_of(fabric),
-        "versions": versions(),
-        "metrics": outcome.metrics,
+        "device": device_name(loop.fabric.device),
+        "precision": precision_of(loop.fabric),
+        "versions": description.versions,
+        "metrics": description.metrics,
         "constant": {
             "label": manifest.classes[label],
             "valid_mae": error,
@@ -301,7 +241,7 @@ def _result(
             **({"note": calibration.note} if calibration.note else {}),
             "test": calibrated_figures(calibration, test),
         },
-        **({"notes": list(outcome.network.notes)} if outcome.network.notes else {}),
+        **({"notes": list(loop.network.notes)} if loop.network.notes else {}),
     }
 
 

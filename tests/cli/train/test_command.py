@@ -1,7 +1,6 @@
 """`onepeak train` as its user meets it: long because one command has many ways to be refused, stopped and resumed."""
 
 import json
-import os
 import re
 import shlex
 import shutil
@@ -17,6 +16,7 @@ import torch
 from PIL import Image
 
 import onepeak
+from forked import Forked
 from image_files import in_twelve_bits
 from onepeak.experiment.folder import claim
 from run_folders import RUN_FILES
@@ -82,17 +82,6 @@ def refused(run, table, tmp_path):
         return errors
 
     return call
-
-
-def start(*arguments):
-    """A process that really trains."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "onepeak", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-    )
 
 
 def wait_for(path, process):
@@ -191,7 +180,7 @@ def test_a_folder_that_another_process_trains_in_is_refused(table, tmp_path, ref
 @pytest.mark.bad_input
 def test_a_killed_run_goes_on_when_asked_and_ends_as_one_that_was_not(table, tmp_path, run):
     killed, whole = tmp_path / "killed", tmp_path / "whole"
-    process = start(*flags_of(table, killed, "--epochs", LONG))
+    process = Forked("onepeak", *flags_of(table, killed, "--epochs", LONG))
     try:
         wait_for(killed / "history.csv", process)  # which is written after the checkpoint
     finally:
@@ -230,7 +219,7 @@ def test_a_killed_run_goes_on_when_asked_and_ends_as_one_that_was_not(table, tmp
 
 def test_control_c_leaves_a_checkpoint_and_says_how_to_go_on(table, tmp_path):
     out = tmp_path / "stopped"
-    process = start(*flags_of(table, out, "--epochs", 100_000))
+    process = Forked("onepeak", *flags_of(table, out, "--epochs", 100_000))
     try:
         wait_for(out / "checkpoint.pt", process)
         process.send_signal(signal.SIGINT)

@@ -248,3 +248,20 @@ def test_many_folders_of_a_few_images_may_be_patients_and_are_asked_about(plant)
     with pytest.raises(InputError, match=r"30 folders with 4 images each\. If they are patients, .* path,label,group"):
         read_folder(root)
     assert read_folder(root, order="1..30").num_classes == 30
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
+def test_pipes_and_devices_are_no_images_and_links_out_of_the_folder_are_told(plant, tmp_path_factory):
+    root, elsewhere = plant("1/a.png", "2/b.png"), tmp_path_factory.mktemp("elsewhere")
+    os.mkfifo(root / "1" / "pipe.png")
+    (root / "1" / "endless.png").symlink_to("/dev/zero")
+    (elsewhere / "c.png").write_bytes(b"")
+    (root / "2" / "c.png").symlink_to(elsewhere / "c.png")
+    found = scan(root)
+    assert found.images == ("1/a.png", "2/b.png", "2/c.png")
+    assert found.notes() == (
+        "ignored 2 files that are not images (endless.png, pipe.png)",
+        "2 links lead out of the folder: 1/endless.png, 2/c.png",
+    )
+    _, (fault,) = find_images(["1/a.png", "1/pipe.png"], root=root, rows=[2, 3])
+    assert fault.indices == (1,)

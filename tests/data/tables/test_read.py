@@ -180,3 +180,16 @@ def test_the_tables_of_orca_are_read_whole(shared_data, name, rows, features, cl
     assert data.num_classes == classes
     last = [int(line.rpartition(",")[2]) for line in path.read_text().splitlines()[1:]]
     assert data.labels.tolist() == last
+
+
+@pytest.mark.bad_input
+def test_a_stray_quotation_mark_that_swallows_rows_is_told(write):
+    rows = [f"{number},fine" for number in range(40)]
+    rows[4] = '4,"fine'
+    with pytest.raises(InputError, match=r"a\.csv, row 6: .* not closed in its row, .* swallow rows to 41"):
+        read_table(write("a.csv", "\n".join(["x,y", *rows])))
+    rows[20] = '20,"fine"'
+    with pytest.raises(InputError, match=r"row 6: .* swallow rows to 22"):
+        read_table(write("b.csv", "\n".join(["x,y", *rows])))
+    whole = 'x,y\n1,"two\nlines, and ""quotes"""\n2,"" ab\n'
+    assert read_table(write("c.csv", whole)).frame["y"].tolist() == ['two\nlines, and "quotes"', "ab"]

@@ -4,8 +4,8 @@ import json
 import os
 import pickle
 import re
+import signal
 import socket
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +31,7 @@ from onepeak.experiment.grid import grid
 from onepeak.experiment.plan import MethodEntry
 from onepeak.experiment.task import train_task
 from onepeak.training.run import versions
+from training.killing import KILLED, run_in_child
 
 RUN = "runs/ce/split0-fold0"
 
@@ -131,15 +132,13 @@ def test_it_is_gone_after_an_error_too(tmp_path):
 
 def test_what_a_killed_process_left_goes_with_the_next_and_nothing_else(tmp_path):
     (tmp_path / "mine").mkdir()
-    code = f"""
-import os, signal
-from pathlib import Path
-from onepeak.experiment.executors.ray import scratch_folder
-with scratch_folder(Path({str(tmp_path)!r})) as folder:
-    (folder / "checkpoint.pt").write_text("large")
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-    subprocess.run([sys.executable, "-c", code], check=False, env=os.environ)
+
+    def work():
+        with scratch_folder(tmp_path) as folder:
+            (folder / "checkpoint.pt").write_text("large")
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    assert run_in_child(work) == KILLED
     (left,) = [path for path in tmp_path.iterdir() if path.is_dir() and path.name != "mine"]
     assert (left / "checkpoint.pt").exists()
     with scratch_folder(tmp_path) as folder:

@@ -1,7 +1,6 @@
 """Malformed uploads and addresses by the hundred: each is refused with a reason, and the server goes on."""
 
 import asyncio
-import json
 import random
 from collections import Counter
 
@@ -64,27 +63,6 @@ def malformed_images(rng, images):
         yield {"content": body, "headers": {"Content-Type": f"multipart/form-data; boundary={boundary}"}}
 
 
-def malformed_rows(rng):
-    """JSON that is none, or says something else."""
-    whole = json.dumps({"rows": [{"size": 1.5, "tone": "dark"}]})
-    for _ in range(150):
-        match rng.randrange(4):
-            case 0:
-                body = whole[: rng.randrange(1, len(whole))].encode()
-            case 1:
-                body = rng.randbytes(rng.randrange(1, 200))
-            case 2:
-                value = rng.choice([[], {}, [1], "a", 10**40, float("nan"), float("inf"), [[[]]]])
-                body = json.dumps({"rows": [{"size": value, "tone": "dark"}]}).encode()
-            case _:
-                content = rng.choice(
-                    [None, [], {}, {"rows": None}, {"rows": [[]]}, {"row": []}, {"rows": [{"size": 1}]}]
-                )
-                body = json.dumps(content).encode()
-        kind = rng.choice(["application/json", "application/json; charset=utf-7", "text/json", "application/x-pickle"])
-        yield {"content": body, "headers": {"Content-Type": kind}}
-
-
 def odd_addresses(rng):
     """Paths that lead out of everything, methods and options that nobody offers."""
     for _ in range(200):
@@ -97,23 +75,20 @@ def odd_addresses(rng):
 
 
 @pytest.mark.bad_input
-def test_hundreds_of_malformed_requests_get_a_reason_and_leave_a_living_server(model, table, arrays):
+def test_hundreds_of_malformed_requests_get_a_reason_and_leave_a_living_server(model, arrays):
     rng = random.Random(0)
     files = [encoded(arrays[0], kind) for kind in ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP")]
     asked = {
         "pictures": [("POST", "/v1/predict", request) for request in malformed_images(rng, files)],
-        "rows": [("POST", "/v1/predict", request) for request in malformed_rows(rng)],
     }
     asked["pictures"] += [(method, path, {"content": b"x"}) for method, path in odd_addresses(rng)]
     limits = Limits(max_pixels=10**6)
-    apps = {"pictures": create_app(model, limits=limits), "rows": create_app(table, limits=limits)}
+    apps = {"pictures": create_app(model, limits=limits)}
 
     async def ask(app, requests):
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
             answers = [await client.request(method, path, **request) for method, path, request in requests]
             good = {"content": files[0], "headers": {"Content-Type": "image/png"}}
-            if app is apps["rows"]:
-                good = {"json": {"rows": [{"size": 1, "tone": "1"}]}}
             assert (await client.post("/v1/predict", **good)).status_code == 200, "the server lives"
             return answers
 
@@ -125,5 +100,5 @@ def test_hundreds_of_malformed_requests_get_a_reason_and_leave_a_living_server(m
             assert "Traceback" not in answer.text
             if path.startswith("/v1/predict"):
                 assert set(answer.json()) == {"error"}
-    assert statuses.total() > 800
-    assert {400, 404, 405, 413, 415, 422} <= set(statuses)
+    assert statuses.total() > 600
+    assert {400, 404, 405, 413, 422} <= set(statuses)

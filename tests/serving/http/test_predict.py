@@ -12,7 +12,6 @@ import torch
 from http_server import asking, encoded
 from image_files import in_twelve_bits
 from onepeak.errors import InputError
-from onepeak.posterior import DECISIONS
 from onepeak.serving.http import Limits, create_app, predictor
 from onepeak.serving.http.predict import model_card
 from onepeak.serving.http.predictor import Predictor
@@ -100,12 +99,6 @@ def test_images_unlike_the_training_are_told_by_name_and_one_alone_without(ask, 
     with asking(create_app(older)) as client:
         content = answered(client.post("/v1/predict", content=encoded(black), headers=PNG))
     assert (content["notes"], content["predictions"][0]["unlike"]) == ([], None)
-
-
-def test_images_of_different_sizes_come_back_in_their_order(ask, model, arrays):
-    cut = [pixels[: 40 + 6 * (number % 4)] for number, pixels in enumerate(arrays[:12])]
-    content = answered(ask.post("/v1/predict", files=as_files([encoded(pixels) for pixels in cut])))
-    check_same(content["predictions"], model.predict(cut))
 
 
 def test_a_bad_image_among_many_is_told_of_and_the_others_are_answered(ask, model, arrays, images):
@@ -466,13 +459,3 @@ def test_how_answers_are_made_is_told(ask, table):
     told = {"alpha": 0.4, "decide": "cost", "cost": costs, "project": True, "raw": True}
     card = model_card(table, Limits(), PosteriorOptions(**told)).model_dump()["reading"]
     assert card == told | {"cost": [list(row) for row in costs]}
-
-
-def test_every_decision_can_be_told(table):
-    for name in DECISIONS:
-        assert model_card(table, Limits(), PosteriorOptions(decide=name)).reading.decide == name
-
-
-def test_a_model_without_intervals_tells_no_alpha(model):
-    old = Model(replace(model.description, calibration=None), model.network, model.device)
-    assert model_card(old, Limits(), PosteriorOptions()).reading.alpha is None

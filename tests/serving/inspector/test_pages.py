@@ -10,6 +10,7 @@ import torch
 from onepeak.posterior import is_unimodal, median, mode
 from onepeak.serving.inspector import open_inspection
 from onepeak.serving.inspector.pages import (
+    ConfusionPage,
     LabelsPage,
     OverviewPage,
     SamplePage,
@@ -33,6 +34,7 @@ PAGES = [
         sorts={"item": "Order"},
     ),
     SamplePage(shell=SHELL, part="0-0", item=3, has_actions=True),
+    ConfusionPage(shell=SHELL, rows=("ce", "<i>"), parts={"0-0": "split 0", "1-0": "split 1"}),
     LabelsPage(shell=SHELL, parts={"0-0": "split 0", "1-0": "split 1"}, classes=("a", "b")),
     TryPage(shell=SHELL, columns={"age": (), "tone": ("pale", "dark")}),
     TryPage(shell=SHELL, columns={}),

@@ -194,15 +194,6 @@ def test_a_network_with_windows_is_exported_for_one_size(tmp_path):
 
 
 @pytest.mark.traced
-@pytest.mark.slow
-def test_a_fixed_size_can_be_had_of_any_network(tmp_path):
-    model = load(image_run().folder)
-    written = export_onnx(model, tmp_path / "fixed.onnx", size=(48, 60))
-    assert written.inputs == {"pictures": "uint8 batch x 48 x 60 x 3"}
-    check_same(asked(written.path, images(4, 48, 60)), said_of_pixels(model, images(4, 48, 60)))
-
-
-@pytest.mark.traced
 @pytest.mark.bad_input
 def test_a_size_that_is_needed_wrong_or_without_effect_is_told_before_any_work(tmp_path):
     with_windows = load(image_run().folder)

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import scipy.special
@@ -11,9 +9,9 @@ from torch import nn
 from onepeak.networks.network import Network
 from onepeak.serving import load
 from onepeak.serving.onnx import graph as ours
-from onepeak.serving.onnx.graph import ExportError, ServedNetwork, onnx_bytes, row_dtype
+from onepeak.serving.onnx.graph import ExportError, ServedNetwork, onnx_bytes
 from onepeak.serving.posterior_options import PosteriorOptions
-from table_models import CALIBRATION, ENCODER, said_of_rows, table_model, table_rows
+from table_models import CALIBRATION, said_of_rows, table_model, table_rows
 from trained_models import image_run
 
 ALPHA = 0.4
@@ -55,12 +53,6 @@ def test_calibration_is_part_of_it():
     with torch.no_grad():
         expected = (raw(rows)[0] / CALIBRATION.temperature).log_softmax(-1)
         torch.testing.assert_close(calibrated(rows)[0], expected)
-
-
-def test_a_column_that_float32_would_blur_is_given_as_float64():
-    assert row_dtype(ENCODER) is torch.float32
-    assert row_dtype(replace(ENCODER, means=(40.0, 0.0, 1.7e9), stds=(10.0, 1.0, 3600.0))) is torch.float64
-    assert row_dtype(replace(ENCODER, means=(40.0, 1e9, 0.0))) is torch.float32  # of categories it says nothing
 
 
 class Undecided(nn.Module):

@@ -30,36 +30,56 @@ class Scan:
     """All other files: hidden files, `Thumbs.db`, `__MACOSX`, indexes, texts."""
     folders: tuple[str, ...]
     """Immediate subfolders, except hidden ones and `__MACOSX`."""
+    outside: tuple[str, ...] = ()
+    """Links that lead out of the folder; they are followed."""
 
     def notes(self, *, used: tuple[str, ...] = ()) -> tuple[str, ...]:
         """Returns a note on ignored files, if there are any; those in `used` do not count."""
-        others = [path for path in self.others if path not in used]
-        if not others:
-            return ()
-        names = sorted({PurePosixPath(path).name for path in others})
-        files = "1 file that is not an image" if len(others) == 1 else f"{len(others):,} files that are not images"
-        return (f"ignored {files} ({listed(names, limit=4)})",)
+        others, notes = [path for path in self.others if path not in used], []
+        if others:
+            names = sorted({PurePosixPath(path).name for path in others})
+            files = "1 file that is not an image" if len(others) == 1 else f"{len(others):,} files that are not images"
+            notes.append(f"ignored {files} ({listed(names, limit=4)})")
+        if self.outside:
+            lead = "leads" if len(self.outside) == 1 else "lead"
+            notes.append(
+                f"{counted(len(self.outside), 'link')} {lead} out of the folder: {listed(self.outside, limit=4)}"
+            )
+        return tuple(notes)
 
 
 def scan(root: Path) -> Scan:
     """Scans a folder and all its subfolders; the order of the result does not depend on the file system."""
     if not root.is_dir():
         raise InputError(f"{root} must be a folder, got a file." if root.exists() else f"There is no folder {root}.")
-    images: list[str] = []
-    others: list[str] = []
-    folders: list[str] = []
-    seen: set[Path] = set()
-    for path, below, files in os.walk(root, followlinks=True, onerror=_refuse_unreadable):
-        below[:] = [name for name in sorted(below) if _is_new(Path(path, name), root.resolve(), seen)]
-        parent = Path(path).relative_to(root).as_posix()
-        junk = parent != "." and any(_is_junk(part) for part in parent.split("/"))
-        if parent == ".":
-            folders = sorted(name for name in below if not _is_junk(name))
-        for name in files:
-            relative = name if parent == "." else f"{parent}/{name}"
-            is_image = not junk and not _is_junk(name) and Path(name).suffix.lower() in IMAGE_SUFFIXES
-            (images if is_image else others).append(relative)
-    return Scan(images=tuple(sorted(images)), others=tuple(sorted(others)), folders=tuple(folders))
+    images, others, folders, outside = list[str](), list[str](), list[str](), list[str]()
+    seen, whole, waiting = set[Path](), root.resolve(), [""]
+    while waiting:
+        parent = waiting.pop()
+        try:
+            with os.scandir(root / parent) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError as error:
+            raise InputError(f"{error.filename} cannot be read: {error.strerror}.") from error
+        junk, below = any(map(_is_junk, parent.split("/"))), list[str]()
+        for entry in entries:
+            path = f"{parent}/{entry.name}" if parent else entry.name
+            if entry.is_dir():
+                if not _is_new(Path(entry.path), whole, seen):
+                    continue
+                below.append(path)
+            else:
+                # A link that leads nowhere is reported when the images are read; a pipe or device is no file.
+                file = entry.is_file() or (entry.is_symlink() and not os.path.exists(entry.path))  # noqa: PTH110
+                is_image = file and not junk and not _is_junk(entry.name) and _is_image(PurePath(entry.name))
+                (images if is_image else others).append(path)
+            if entry.is_symlink() and not Path(entry.path).resolve().is_relative_to(whole):
+                outside.append(path)
+        folders = folders or [name for name in below if not parent and not _is_junk(name)]
+        waiting += reversed(below)
+    return Scan(
+        images=tuple(sorted(images)), others=tuple(sorted(others)), folders=tuple(folders), outside=tuple(outside)
+    )
 
 
 def _is_junk(name: str) -> bool:
@@ -78,10 +98,6 @@ def _is_new(folder: Path, root: Path, seen: set[Path]) -> bool:
         return False
     seen.add(target)
     return True
-
-
-def _refuse_unreadable(error: OSError) -> None:
-    raise InputError(f"{error.filename} cannot be read: {error.strerror}.") from error
 
 
 _MANY_FOLDERS, _FEW_EACH = 20, 8

@@ -101,8 +101,8 @@ def from_frame(
         infer = pandas.api.types.infer_dtype
         dates = [name for name in others.columns if infer(others[name]) in ("datetime64", "datetime", "date")]
         others = others.copy()
-        for name in {*category, *dates}:  # dates become text, as in a CSV
-            others[name] = as_names(others[name])
+        for column in {*category, *dates}:  # dates become text, as in a CSV
+            others[column] = as_names(others[column])
         own_faults = feature_faults(others.drop(columns=list(category)))
     labelled = part[label]
     plain = [None if gone else value for value, gone in zip(labelled.tolist(), labelled.isna(), strict=True)]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from onepeak._core.files import read_text
 from onepeak._core.imports import Frame, require
-from onepeak._core.wording import counted, listed
+from onepeak._core.wording import counted, listed, visible
 from onepeak.data.images.folder import IMAGE_SUFFIXES
 from onepeak.data.tables.cells import Commas, typed
 from onepeak.data.tables.columns import repeated
@@ -89,6 +89,8 @@ def csv_rows(path: Path, *, empty: bool = False, encoding: str | None = None) ->
     text = read_text(path, encoding, fix="give its encoding with `encoding` (--encoding cp1252)")
     first = re.sub(r'"[^"]*"', "", text.lstrip().partition("\n")[0])  # quoted text may contain any separator
     separator = max(",;\t", key=first.count)
+    if '"' in text:
+        _refuse_open_quotes(path, text, separator)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     numbers, rows = list[int](), list[list[str]]()
     try:
@@ -103,6 +105,21 @@ def csv_rows(path: Path, *, empty: bool = False, encoding: str | None = None) ->
     return numbers, rows, separator
 
 
+def _refuse_open_quotes(path: Path, text: str, separator: str) -> None:
+    """Raises an error for a quotation mark that opens a cell and is closed rows later, or never: it swallows rows."""
+    reader, begin = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True), 1
+    try:
+        for _ in reader:
+            begin = reader.line_num + 1
+    except csv.Error:
+        if reader.line_num > begin:
+            raise InputError(
+                f"{path.name}, row {begin}: a cell begins with a quotation mark that is not closed in its row, so that "
+                f"it would swallow rows to {reader.line_num} and perhaps more. Delete the mark, or write it twice "
+                "within quotes."
+            ) from None
+
+
 def _read_csv(path: Path, empty: bool, decimal: str | None, encoding: str | None, missing: Collection[str]) -> Table:
     pandas = require("pandas", extra="data", purpose="A table")
     numbers, lines, separator = csv_rows(path, empty=empty, encoding=encoding)
@@ -114,7 +131,7 @@ def _read_csv(path: Path, empty: bool, decimal: str | None, encoding: str | None
         header, lines, order = indexed
         notes = ["first row read as: rows, features, names of the classes in their order"]
     else:
-        header, lines, notes = [name.strip() for name in lines[0]], lines[1:], []
+        header, lines, notes = [visible(name.strip()) for name in lines[0]], lines[1:], []
         _check_header(path, header)
         misfits = {n: len(line) for n, line in zip(numbers[1:], lines, strict=True) if len(line) != len(header)}
     if not lines:

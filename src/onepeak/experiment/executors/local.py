@@ -108,12 +108,7 @@ def devices_of(device: str) -> tuple[str, ...]:
 
 
 def least_busy(devices: Sequence[str], busy: Sequence[str]) -> str:
-    """Returns the device with the fewest workers, the first of equals, so that a new worker replaces one that ended.
-
-    Example:
-        >>> least_busy(("cuda:0", "cuda:1"), ["cuda:0", "cuda:1", "cuda:0"])
-        'cuda:1'
-    """
+    """Returns the device with the fewest workers, the first of equals, so that a new worker replaces one that ended."""
     return min(devices, key=busy.count)
 
 

@@ -200,13 +200,7 @@ def resources(ray: ModuleType) -> list[dict[str, float]]:
 
 
 def places(nodes: Sequence[Mapping[str, float]], share: Share) -> int:
-    """Counts how many runs the nodes hold at once, as Ray packs them: a fraction of a GPU is never split over two GPUs.
-
-    Example:
-        >>> node = {"CPU": 8.0, "GPU": 2.0}
-        >>> [places([node], Share(cpus=1.0, gpus=gpus)) for gpus in (0.0, 0.3, 0.5, 2.0)]
-        [8, 6, 4, 1]
-    """
+    """Counts the runs that the nodes hold at once, as Ray packs them: a fraction of a GPU is never split over two."""
     return sum(_places_on(node, share) for node in nodes)
 
 
@@ -425,8 +419,7 @@ class Shipment:
     def unpack(self, folder: Path, *, pieces: Pieces | None) -> PreparedExperiment | None:
         """Restores the experiment on the machine where this is called, with its files in a folder.
 
-        Returns:
-            The experiment; None if this machine does not see the images and no pieces were given.
+        Returns None if this machine does not see the images and no pieces were given.
 
         Raises:
             InputError: The library versions or the file of the user's own backbone differ on this machine.
@@ -506,8 +499,7 @@ def train_on_node(
 ) -> TaskResult | None:
     """Trains a run from its beginning, with every event sent to the mailbox; nothing remains on the node.
 
-    Returns:
-        How it ended, and its files; None if the pieces of the images are needed and were not given.
+    Returns None if the pieces of the images are needed and were not given.
     """
     _leave_other_teams()
     torch.set_num_threads(threads)

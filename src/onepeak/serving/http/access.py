@@ -26,10 +26,6 @@ class Access:
     `?token=TOKEN`, receives a cookie, and is redirected to the address without the token. Without a token, the
     request's host must name this machine: otherwise any web page could point its own host name here and read the
     answers (DNS rebinding). In both cases, pages of other sites may not send anything.
-
-    Args:
-        app: The app to protect.
-        token: The secret, if there is one.
     """
 
     def __init__(self, app: ASGIApp, token: str | None) -> None:

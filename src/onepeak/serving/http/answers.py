@@ -99,6 +99,8 @@ class ImageCard(BaseModel):
 class CalibrationCard(BaseModel):
     """How posteriors and intervals are calibrated on validation samples."""
 
+    model_config = ConfigDict(from_attributes=True)
+
     temperature: float = Field(description="What scores are divided by; above 1 makes posteriors less confident.")
     num_samples: int = Field(description="The number of samples it was learnt from.")
     smallest_alpha: float = Field(description="The smallest alpha that this number of samples allows.")

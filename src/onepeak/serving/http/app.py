@@ -2,11 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import jinja2
 from fastapi import APIRouter, FastAPI
@@ -125,11 +124,7 @@ HEADERS = {
 
 @final
 class SecureAnswers:
-    """Adds `HEADERS` to every response, and answers if the app fails: the reason goes to the log, not to the client.
-
-    Args:
-        app: The app to protect.
-    """
+    """Adds `HEADERS` to every response, and answers if the app fails: the reason goes to the log, not to the client."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -164,28 +159,8 @@ class SecureAnswers:
 PAGES = Path(__file__).parent / "pages"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Operation:
-    """One operation, as the page shows it."""
-
-    method: str
-    path: str
-    summary: str
-    description: str
-    options: tuple[dict[str, Any], ...]
-    """Query parameters, in OpenAPI's form."""
-    bodies: dict[str, Any]
-    """Request bodies, by content type."""
-    answers: dict[str, str]
-    """The meaning of each status."""
-
-
 def docs_router(app: FastAPI) -> APIRouter:
-    """The page and its stylesheet.
-
-    Args:
-        app: The app to describe, with all routes it has when the page is opened.
-    """
+    """The page and its stylesheet."""
     router = APIRouter(include_in_schema=False)
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(PAGES), autoescape=True)
 
@@ -194,7 +169,7 @@ def docs_router(app: FastAPI) -> APIRouter:
         description = app.openapi()
         page = environment.get_template("docs.html").render(
             info=description["info"],
-            operations=list(operations(description)),
+            paths=description["paths"],
             records=description.get("components", {}).get("schemas", {}),
         )
         return HTMLResponse(page)
@@ -204,18 +179,3 @@ def docs_router(app: FastAPI) -> APIRouter:
         return FileResponse(PAGES / "docs.css", media_type="text/css")
 
     return router
-
-
-def operations(description: dict[str, Any]) -> Iterator[Operation]:
-    """Yields all operations of an OpenAPI description."""
-    for path, methods in description["paths"].items():
-        for method, operation in methods.items():
-            yield Operation(
-                method=method.upper(),
-                path=path,
-                summary=operation.get("summary", ""),
-                description=operation.get("description", ""),
-                options=tuple(each for each in operation.get("parameters", ()) if each["in"] == "query"),
-                bodies=operation.get("requestBody", {}).get("content", {}),
-                answers={status: answer["description"] for status, answer in operation["responses"].items()},
-            )

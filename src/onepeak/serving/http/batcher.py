@@ -120,13 +120,7 @@ class TooLargeForNetworkError(InputError):
 
 @final
 class Decoding:
-    """A thread pool for work outside the network, with a bound on the pixels that wait.
-
-    Args:
-        model: The model whose recipe resizes the images.
-        max_pixels: Images with more pixels are refused.
-        max_network_pixels: Images with more pixels after resizing are refused.
-    """
+    """A thread pool for work outside the network, with a bound on the pixels that wait."""
 
     def __init__(self, model: Model, *, max_pixels: int, max_network_pixels: int) -> None:
         self.model = model
@@ -145,11 +139,7 @@ class Decoding:
 
     @asynccontextmanager
     async def pixels(self, data: bytes) -> AsyncIterator[Pixels]:
-        """Decodes an image for the network; its pixels are counted until the context ends.
-
-        Args:
-            data: The file.
-        """
+        """Decodes an image for the network; its pixels are counted until the context ends."""
         async with self._turn:
             await self._has_room.wait()
             pixels = await self.run(lambda: self._decoded(data))

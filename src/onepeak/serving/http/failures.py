@@ -30,13 +30,7 @@ CODES = {
 
 
 class RequestError(OnepeakError):
-    """A request that is refused.
-
-    Args:
-        status: A key of `CODES`.
-        message: What is allowed, what came, the fix.
-        headers: Headers of the response.
-    """
+    """A request that is refused."""
 
     def __init__(self, status: int, message: str, *, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
@@ -76,12 +70,6 @@ _PAGE = """<!doctype html>
 
 def failure(path: str, status: int, message: str, *, headers: Mapping[str, str] | None = None) -> Response:
     """Returns the response to a request that failed.
-
-    Args:
-        path: The requested path, which decides between JSON and HTML.
-        status: A key of `CODES`.
-        message: One or two sentences.
-        headers: Headers of the response.
 
     Example:
         >>> failure("/v1/predict", 415, "Send an image.").body

@@ -60,9 +60,6 @@ class RequestLimiter:
     """Counts requests and bytes; without room, a request is refused with a time to retry after.
 
     All calls come from the event loop, so no lock is needed.
-
-    Args:
-        limits: The server's limits.
     """
 
     def __init__(self, limits: Limits) -> None:

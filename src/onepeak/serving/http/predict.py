@@ -28,7 +28,6 @@ from onepeak.serving.http.predictor import Predictor, RequestOutcome, Unanswered
 from onepeak.serving.http.requests import FORM, Upload, read_body, request_body, rows_of_body, uploads_of
 from onepeak.serving.model import Model
 from onepeak.serving.posterior_options import PosteriorOptions
-from onepeak.training.model_files import ModelDescription
 
 _RAW = "application/octet-stream"
 _FAILURES: dict[int | str, dict[str, Any]] = {
@@ -65,23 +64,13 @@ class Options(BaseModel):
     evidence: bool = Field(False, description="For images: add a map of the evidence for the predicted class.")
 
     def posterior_options(self, usual: PosteriorOptions) -> PosteriorOptions:
-        """Combines the options with the server's defaults.
-
-        Args:
-            usual: How the server reads posteriors by default.
-        """
+        """Combines the options with the server's defaults."""
         query = self.model_dump(exclude={"evidence"}, exclude_none=True)
         return replace(usual, **query, cost=usual.cost if self.decide is None else None)
 
 
 def predict_router(predictor: Predictor, limits: Limits, actions: Sequence[str] = ()) -> APIRouter:
-    """Returns a router with both addresses.
-
-    Args:
-        predictor: Computes the predictions.
-        limits: The server's limits.
-        actions: The action for each class; empty for none.
-    """
+    """Returns a router with both addresses."""
     router = APIRouter(prefix="/v1", tags=["model"])
     room = RequestLimiter(limits)
     model = predictor.model
@@ -204,71 +193,42 @@ def _answer(row: Row, actions: Sequence[str]) -> dict[str, Any]:
 
 
 def model_card(model: Model, limits: Limits, usual: PosteriorOptions) -> ModelCard:
-    """Describes a model.
-
-    Args:
-        model: The model to describe.
-        limits: The server's limits.
-        usual: How the server reads posteriors by default.
-    """
-    description = model.description
+    """Describes a model."""
+    about, images = model.description, None
+    if about.resize is not None:
+        images = ImageCard(
+            formats=list(known_formats()),
+            short_side=about.resize.short_side,
+            only_enlarge=about.resize.only_enlarge,
+            scale=about.resize.scale,
+            bits=about.bits,
+            max_pixels=limits.max_pixels,
+            max_network_pixels=limits.max_network_pixels,
+            max_items=limits.max_items,
+        )
+    columns = None
+    if about.table is not None:
+        codes = about.table.categories
+        columns = [
+            ColumnCard(name=name, kind="category", categories=list(codes[name]))
+            if name in codes
+            else ColumnCard(name=name, kind="number", categories=None)
+            for name in about.table.columns
+        ]
     return ModelCard(
         model_id=model.model_id,
         classes=list(model.classes),
-        method=description.method,
-        variant=description.variant,
-        backbone=description.network.backbone,
+        method=about.method,
+        variant=about.variant,
+        backbone=about.network.backbone,
         input="rows" if model.reads_tables else "pictures",
-        columns=_columns(description),
+        columns=columns,
         max_rows=limits.max_rows if model.reads_tables else None,
-        pictures=_images(description, limits),
-        calibration=_calibration(description),
-        reading=_reading(usual, description),
+        pictures=images,
+        calibration=None if about.calibration is None else CalibrationCard.model_validate(about.calibration),
+        reading=ReadingCard.model_validate({**asdict(usual), "alpha": usual.used_alpha(about.calibration)}),
         evidence=isinstance(model.network.head, MapHead),
-        evidence_range=description.evidence_range,
-        data=description.data,
+        evidence_range=about.evidence_range,
+        data=about.data,
         version=__version__,
     )
-
-
-def _columns(description: ModelDescription) -> list[ColumnCard] | None:
-    if description.table is None:
-        return None
-    known = description.table.categories
-    return [
-        ColumnCard(
-            name=name,
-            kind="category" if name in known else "number",
-            categories=list(known[name]) if name in known else None,
-        )
-        for name in description.table.columns
-    ]
-
-
-def _images(description: ModelDescription, limits: Limits) -> ImageCard | None:
-    resize = description.resize
-    if resize is None:
-        return None
-    return ImageCard(
-        formats=list(known_formats()),
-        short_side=resize.short_side,
-        only_enlarge=resize.only_enlarge,
-        scale=resize.scale,
-        bits=description.bits,
-        max_pixels=limits.max_pixels,
-        max_network_pixels=limits.max_network_pixels,
-        max_items=limits.max_items,
-    )
-
-
-def _calibration(description: ModelDescription) -> CalibrationCard | None:
-    found = description.calibration
-    if found is None:
-        return None
-    return CalibrationCard(
-        temperature=found.temperature, num_samples=found.num_samples, smallest_alpha=found.smallest_alpha
-    )
-
-
-def _reading(usual: PosteriorOptions, description: ModelDescription) -> ReadingCard:
-    return ReadingCard.model_validate({**asdict(usual), "alpha": usual.used_alpha(description.calibration)})

@@ -63,13 +63,7 @@ class RequestOutcome:
 
 @final
 class Predictor:
-    """A model that serves many requests at once, all in one event loop.
-
-    Args:
-        model: The model; called from one thread only.
-        limits: Limits on images.
-        usual: How to read the posteriors unless a request says otherwise.
-    """
+    """A model that serves many requests at once, all in one event loop."""
 
     def __init__(self, model: Model, limits: Limits, usual: PosteriorOptions) -> None:
         usual.check(model.description.calibration)
@@ -104,11 +98,6 @@ class Predictor:
         self, uploads: Sequence[Upload], posterior_options: PosteriorOptions, *, evidence: bool = False
     ) -> RequestOutcome:
         """Predicts for images; a bad one gets its error, and the others are answered.
-
-        Args:
-            uploads: The files.
-            posterior_options: How to read the posteriors.
-            evidence: Whether to add an evidence map to each prediction.
 
         Raises:
             RequestError: There is no prediction for any of them.
@@ -151,12 +140,7 @@ class Predictor:
         return self._outcome(answers, posterior_options, notes, evidence=maps)
 
     async def rows(self, rows: Sequence[dict[str, Any]], posterior_options: PosteriorOptions) -> RequestOutcome:
-        """Predicts for rows of a table, for all or for none.
-
-        Args:
-            rows: One value per column each.
-            posterior_options: How to read the posteriors.
-        """
+        """Predicts for rows of a table, for all or for none."""
         table = await self.decoding.run(partial(self._table, rows))
         if reasons := table.unanswered:
             first = min(reasons)

@@ -32,11 +32,6 @@ class Upload:
 def uploads_of(body: bytes, content_type: str, *, max_items: int) -> list[Upload]:
     r"""Returns the files in the body of a request.
 
-    Args:
-        body: The whole body.
-        content_type: The header. A form is split into its files; anything else is one file.
-        max_items: The most files.
-
     Raises:
         RequestError: The form is damaged or truncated, holds no file or too many, or has a part that is not a file.
 
@@ -122,11 +117,6 @@ async def read_body(request: Request, limits: Limits, held: Body) -> bytes:
 
     A body that is too large is read and discarded for a while: a client that is still sending would not see the answer.
 
-    Args:
-        request: A request whose body is not read yet.
-        limits: Limits on its size and on the time it may take.
-        held: Where its bytes are counted.
-
     Raises:
         RequestError: The body is empty, too large, or too slow.
     """
@@ -167,12 +157,6 @@ def rows_of_body(
     body: bytes, *, columns: Sequence[str], categories: Container[str], max_rows: int
 ) -> list[dict[str, Any]]:
     """Reads the rows of `{"rows": [{column: value, ...}, ...]}`; a value is a number, a string, true, false or null.
-
-    Args:
-        body: The whole body.
-        columns: Columns that every row must have; others are ignored.
-        categories: The columns that may hold strings.
-        max_rows: The most rows.
 
     Raises:
         RequestError: The body has any other form.
@@ -228,12 +212,7 @@ _FILE = {"type": "string", "format": "binary"}
 
 
 def request_body(model: Model, limits: Limits) -> dict[str, Any]:
-    """Returns OpenAPI's `requestBody`.
-
-    Args:
-        model: A model of images or rows.
-        limits: Limits on the number of items.
-    """
+    """Returns OpenAPI's `requestBody`."""
     table = model.description.table
     content = _images(limits) if table is None else {"application/json": {"schema": _rows(table, limits)}}
     return {"required": True, "content": content}

@@ -81,12 +81,7 @@ def serve_app(
 
 
 def check_address(host: str, *, token: str | None) -> None:
-    """Refuses an address that other machines can reach if there is no token.
-
-    Args:
-        host: The address to listen on.
-        token: The secret, if there is one.
-    """
+    """Refuses an address that other machines can reach if there is no token."""
     if token is not None and (not token.strip() or not token.isascii() or not token.isprintable()):
         raise InputError("`token` must be printable ASCII text, got one that is blank or has other characters.")
     if token is None and not is_loopback(host):
@@ -98,12 +93,7 @@ def check_address(host: str, *, token: str | None) -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Returns a listening socket; clients that connect before the app runs wait.
-
-    Args:
-        host: A name or an address.
-        port: 0 for any free one.
-    """
+    """Returns a listening socket; clients that connect before the app runs wait."""
     check_integer("port", port, minimum=0)
     if port > 65535:
         raise InputError(f"`port` must be at most 65535, got {port}.")
@@ -181,11 +171,7 @@ class _WithoutToken(logging.Filter):
 
 @final
 class IdleConnections:
-    """Closes connections that have waited for the head of a request since the last call; uvicorn calls it periodically.
-
-    Args:
-        server: The server whose connections to check.
-    """
+    """Closes connections that wait for the head of a request since the last call; uvicorn calls it periodically."""
 
     def __init__(self, server: uvicorn.Server) -> None:
         self._server = server

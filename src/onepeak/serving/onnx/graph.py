@@ -33,13 +33,7 @@ MOST_DEVIATIONS = 1000
 
 @final
 class ServedNetwork(nn.Module):
-    """Input layer, network, posterior, calibration and decision in one module, ready for `torch.export`.
-
-    Args:
-        model: A trained model.
-        posterior_options: How to read its posteriors.
-        size: Height and width of the images; any size if left out.
-    """
+    """Input layer, network, posterior, calibration and decision in one module, ready for `torch.export`."""
 
     def __init__(
         self, model: Model, posterior_options: PosteriorOptions, *, size: tuple[int, int] | None = None
@@ -74,11 +68,7 @@ class ServedNetwork(nn.Module):
         return torch.zeros(3, len(self.table.columns), dtype=row_dtype(self.table))
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, ...]:
-        """Returns posteriors, labels, side order index and, if the model has them, intervals; as in `Prediction`.
-
-        Args:
-            inputs: Pixels, uint8 batch x height x width x 3; or rows as `TableEncoder.encode` takes them.
-        """
+        """Returns posteriors, labels, side order index and, if the model has them, intervals; as in `Prediction`."""
         features = normalise(inputs.permute(0, 3, 1, 2)) if self.row_input is None else self.row_input(inputs)
         outputs, method = self.network(features), self.network.method
         read = self.posterior_options.read(

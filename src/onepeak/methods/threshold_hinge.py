@@ -1,0 +1,96 @@
+"""AT and IT hinge: a position between thresholds, with margins (Shashua & Levin 2002; Chu & Keerthi 2005)."""
+
+from typing import Literal, TypeAlias, final, get_args
+
+import torch
+from torch import Tensor
+
+from onepeak._core.check import check_choice, check_number
+from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, full_precision
+from onepeak.methods.cumulative_link import CumulativeLink
+from onepeak.methods.levels import answers
+from onepeak.methods.method import Method
+from onepeak.methods.record import MethodRecord
+
+HingedThresholds: TypeAlias = Literal["all", "immediate"]
+
+
+@final
+class ThresholdHinge(Method):
+    r"""The network outputs a position on a line, which must lie on the right side of thresholds by a margin.
+
+    .. math:: \ell = \sum_{k \in K_y} \max(0, \delta - \sigma_{yk} (o - \theta_k)), \qquad \sigma_{yk} = +1
+              \text{ if } k < y, \text{ else } -1
+
+    where K is all thresholds, or the two next to the label ("immediate"). With all thresholds, the loss is an upper
+    bound of the absolute error; with the immediate ones, of the error rate. The thresholds are those of
+    `CumulativeLink`: parameters, in order by construction, trained with ten times the learning rate of the network.
+    The authors give labels only. Our posterior is that of proportional odds at the same thresholds, and the prediction
+    its median, the number of thresholds below the position, as theirs.
+
+    Args:
+        thresholds: "all" or "immediate".
+        margin: :math:`\delta`.
+
+    Example:
+        >>> hinge = ThresholdHinge(num_classes=3)  # thresholds -0.69 and 0.69
+        >>> hinge.loss(torch.zeros(1, 1), torch.tensor([0]))  # (1 - 0.69) + (1 - 0.69) and above -0.69 by 0.69
+        tensor(2., grad_fn=...)
+
+    Reference: Shashua, Levin, "Ranking with large margin principle", NeurIPS 2002; Chu, Keerthi, "New approaches to
+    support vector ordinal regression", ICML 2005; Rennie, Srebro, "Loss functions for preference levels", 2005.
+    """
+
+    decision = "median"
+    own_rate = 10.0
+
+    def __init__(
+        self,
+        num_classes: int,
+        *,
+        thresholds: HingedThresholds = "all",
+        margin: float = 1.0,
+        class_weight: PerClass | None = None,
+    ) -> None:
+        super().__init__(num_classes, class_weight=class_weight)
+        self.thresholds = check_choice("thresholds", thresholds, get_args(HingedThresholds))
+        self.margin = check_number("margin", margin, above=0)
+        self.line = CumulativeLink(num_classes)
+
+    @property
+    def num_outputs(self) -> int:
+        return 1
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        above = answers(labels, self.num_classes - 1)
+        beyond = full_precision(outputs) - self.line.thresholds.to(outputs.dtype)
+        hinges = (self.margin - torch.where(above, beyond, -beyond)).relu()
+        return (hinges if self.thresholds == "all" else hinges * self._next_to(labels, hinges)).sum(dim=-1)
+
+    def _next_to(self, labels: Labels, like: Tensor) -> Tensor:
+        place = torch.arange(self.num_classes - 1, device=labels.device)
+        return ((place == labels.unsqueeze(-1)) | (place == labels.unsqueeze(-1) - 1)).to(like.dtype)
+
+    def posterior_of(self, outputs: Outputs) -> LogProbs:
+        return self.line.posterior_of(outputs)
+
+
+AT_HINGE = MethodRecord(
+    name="at-hinge",
+    title="hinge at all thresholds",
+    family="levels",
+    reference="Chu, Keerthi 2005, New approaches to support vector ordinal regression",
+    num_outputs="1",
+    build=ThresholdHinge,
+    fixed={"thresholds": "all"},
+)
+
+IT_HINGE = MethodRecord(
+    name="it-hinge",
+    title="hinge at the two next thresholds",
+    family="levels",
+    reference="Chu, Keerthi 2005, New approaches to support vector ordinal regression",
+    num_outputs="1",
+    build=ThresholdHinge,
+    fixed={"thresholds": "immediate"},
+)

@@ -1,0 +1,40 @@
+import pytest
+import torch
+
+from onepeak.methods.threshold_hinge import ThresholdHinge
+
+LABELS = torch.arange(4)
+
+
+def at_thresholds(**settings):
+    """Thresholds at -1, 0 and 2."""
+    hinge = ThresholdHinge(num_classes=4, **settings).double()
+    hinge.line.first.data.fill_(-1.0)
+    hinge.line.log_gaps.data.copy_(torch.tensor([1.0, 2.0]).log())
+    return hinge
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "expected"),
+    [  # at 0.5: above -1 by 1.5, above 0 by .5, below 2 by 1.5
+        ("all", [2.5 + 1.5 + 0.0, 0.0 + 1.5 + 0.0, 0.0 + 0.5 + 0.0, 0.0 + 0.5 + 2.5]),
+        ("immediate", [2.5, 0.0 + 1.5, 0.5 + 0.0, 2.5]),
+    ],
+)
+def test_the_losses_are_the_values_worked_by_hand(thresholds, expected):
+    hinge = at_thresholds(thresholds=thresholds)
+    losses = hinge.loss(torch.full((4, 1), 0.5, dtype=torch.float64), LABELS, reduction="none")
+    assert losses.tolist() == pytest.approx(expected)
+
+
+def test_all_thresholds_bound_the_absolute_error_and_the_next_ones_the_error_rate():
+    outputs, labels = torch.linspace(-4, 4, 40).double().repeat_interleave(4).unsqueeze(-1), LABELS.repeat(40)
+    for thresholds, most in (("all", 3), ("immediate", 1)):
+        hinge = at_thresholds(thresholds=thresholds)
+        errors = (hinge.predict(outputs) - labels).abs().clamp(max=most)
+        assert (hinge.loss(outputs, labels, reduction="none") >= errors).all()
+
+
+def test_the_prediction_is_the_number_of_thresholds_below():
+    outputs = torch.tensor([[-3.0], [-0.5], [1.0], [5.0]], dtype=torch.float64)
+    assert at_thresholds().predict(outputs).tolist() == [0, 1, 2, 3]
