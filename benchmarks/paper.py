@@ -22,7 +22,7 @@ from onepeak.report.method_tables import latex_table, markdown_table
 from reproduction.cost import cost_table
 from reproduction.differences import Difference, differences, read_explanations
 from reproduction.figures import figure_2_caption, panels, write_figures
-from reproduction.records import FORMS, METRICS, SETS, figure, read_runs, read_sets, row
+from reproduction.records import FORMS, SETS, figure, read_runs, read_sets, row
 from reproduction.tables import (
     CHECKS,
     against_table,

@@ -74,7 +74,7 @@ def inspect(
         manifest = open_for(loaded, DataSource(data, **source, skip_bad=True))
         with spinner(f"Predicting {len(manifest):,} samples", quiet=quiet):
             inspection = inspect_model(loaded, place, manifest, actions=actions)
-    app = _app(inspection, loaded, token=token)
+    app = _app(inspection, loaded, place if data is not None else model or folder, token=token)
 
     def ready(address: str) -> None:
         if not quiet:
@@ -109,14 +109,14 @@ def _model_to_try(inspection: "Inspection", model: Path | None, *, device: str) 
         return None
 
 
-def _app(inspection: "Inspection", model: "Model | None", *, token: str | None) -> "FastAPI":
+def _app(inspection: "Inspection", model: "Model | None", folder: Path, *, token: str | None) -> "FastAPI":
     from onepeak.serving.http import create_app
     from onepeak.serving.inspector import inspector_router
 
     if model is None:
         return create_app(None, token=token, extra_routers=[inspector_router(inspection)])
-    from onepeak.serving.inspector.try_page import model_columns
+    from onepeak.serving.inspector.try_page import model_card, model_columns
 
     actions = inspection.actions if model.classes == inspection.classes else ()
-    pages = inspector_router(inspection, columns=model_columns(model))
+    pages = inspector_router(inspection, columns=model_columns(model), card=model_card(folder))
     return create_app(model, actions=actions, token=token, extra_routers=[pages])

@@ -65,6 +65,7 @@ def serve(
     from onepeak.serving.actions import read_actions
     from onepeak.serving.http import Limits, check_address, create_app, serve_app
     from onepeak.serving.inspector.try_page import try_router
+    from onepeak.serving.model import model_folder
 
     check_address(host, token=token)  # before the time it takes to load a model
     limits = Limits(
@@ -86,7 +87,7 @@ def serve(
             typer.echo(_summary(loaded, posterior_options, with_token=token is not None))
         typer.echo(address)  # alone on its line, for who reads it with a program
 
-    pages = [try_router(loaded, posterior_options=posterior_options)]
+    pages = [try_router(loaded, folder=model_folder(model), posterior_options=posterior_options)]
     app = create_app(
         loaded, posterior_options=posterior_options, actions=to_do, limits=limits, token=token, extra_routers=pages
     )

@@ -357,6 +357,17 @@ def test_a_image_can_be_tried(opened, compared):
         expect(page.locator("#verdict")).to_contain_text(f"What would be done: treatment {grade}.")
 
 
+def test_several_images_of_one_patient_are_asked_together(opened, compared):
+    images = sorted((compared.parent / "data").rglob("*.png"))[:3]
+    with opened("/try") as page:
+        page.locator("#file").set_input_files(images)
+        expect(page.locator("#several li")).to_have_count(3)
+        expect(page.locator("#result-title")).to_contain_text("All 3 images: g")
+        page.locator("#several button").nth(1).click()
+        expect(page.locator("#seen canvas.evidence")).to_be_visible()
+        expect(page.locator("#result-title")).not_to_contain_text("All 3")
+
+
 PEAK = (
     "canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, 1).data.filter((_, place) => place % 4 === 3)"
     ".reduce((most, each) => Math.max(most, each), 0)"

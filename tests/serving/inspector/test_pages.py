@@ -36,8 +36,8 @@ PAGES = [
     SamplePage(shell=SHELL, part="0-0", item=3, has_actions=True),
     ConfusionPage(shell=SHELL, rows=("ce", "<i>"), parts={"0-0": "split 0", "1-0": "split 1"}),
     LabelsPage(shell=SHELL, parts={"0-0": "split 0", "1-0": "split 1"}, classes=("a", "b")),
-    TryPage(shell=SHELL, columns={"age": (), "tone": ("pale", "dark")}),
-    TryPage(shell=SHELL, columns={}),
+    TryPage(shell=SHELL, columns={"age": (), "tone": ("pale", "dark")}, card=""),
+    TryPage(shell=SHELL, columns={}, card="<p>A card.</p>"),
 ]  # fmt: skip
 TEMPLATES = files("onepeak.serving.inspector") / "templates"
 

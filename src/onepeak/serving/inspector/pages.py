@@ -94,6 +94,8 @@ class TryPage:
     shell: Shell
     columns: Mapping[str, tuple[str, ...]]
     """The columns of a table model, with the names of categories; empty for an image model."""
+    card: str
+    """The model's card as HTML; empty if it has none."""
 
 
 PLACES = {"Overview": "/", "Samples": "/samples", "Confusion": "/confusion", "Labels": "/labels"}

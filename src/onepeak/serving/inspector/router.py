@@ -46,18 +46,28 @@ class NoteBody(BaseModel):
     note: str = Field(default="", max_length=2000)
 
 
-def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str, ...]] | None = None) -> APIRouter:
+def inspector_router(
+    inspection: Inspection, *, columns: Mapping[str, tuple[str, ...]] | None = None, card: str = ""
+) -> APIRouter:
     """Returns the pages of an inspection and the data they fetch.
 
     Args:
         inspection: The inspection.
         columns: The columns of the model behind /v1/predict, empty for an image model; None without a model, and then
             there is no page to try it.
+        card: The card of that model, as HTML.
     """
     router = APIRouter(include_in_schema=False)
     parts = part_names(inspection.parts)
-    router.include_router(_pages(inspection, parts, columns))
-    router.include_router(_first_figures(inspection, parts))
+    warming = threading.Lock()  # never released
+
+    def warm() -> None:
+        """Reads the posteriors ahead of their first page; stopping the server does not wait for this."""
+        if warming.acquire(blocking=False):
+            threading.Thread(target=inspection.prepare, daemon=True).start()
+
+    router.include_router(_pages(inspection, parts, columns, card, warm))
+    router.include_router(_first_figures(inspection, parts, warm))
     router.include_router(_posteriors(inspection, parts))
     router.include_router(_images(inspection))
     router.include_router(static_router())
@@ -65,7 +75,11 @@ def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str,
 
 
 def _pages(
-    inspection: Inspection, parts: Mapping[str, str], columns: Mapping[str, tuple[str, ...]] | None
+    inspection: Inspection,
+    parts: Mapping[str, str],
+    columns: Mapping[str, tuple[str, ...]] | None,
+    card: str,
+    warm: Callable[[], None],
 ) -> APIRouter:
     """The HTML pages."""
     router = APIRouter(include_in_schema=False)
@@ -77,6 +91,7 @@ def _pages(
 
     @router.get("/samples")
     def samples() -> HTMLResponse:
+        warm()  # while the browser still loads the page
         return _html(samples_page(inspection, around))
 
     @router.get("/sample/{tested}/{item}")
@@ -96,15 +111,14 @@ def _pages(
     def try_it() -> HTMLResponse:
         if columns is None:
             raise RequestError(404, "There is no model to try: give one with --model.")
-        return _html(TryPage(shell=around, columns=columns))
+        return _html(TryPage(shell=around, columns=columns, card=card))
 
     return router
 
 
-def _first_figures(inspection: Inspection, parts: Mapping[str, str]) -> APIRouter:
+def _first_figures(inspection: Inspection, parts: Mapping[str, str], warm: Callable[[], None]) -> APIRouter:
     """Data for all pages, and the figures of the first one."""
     router = APIRouter(prefix=DATA, include_in_schema=False)
-    first_reader = threading.Lock()  # never released
 
     @router.get("/about")
     def about() -> JsonResponse:
@@ -124,10 +138,7 @@ def _first_figures(inspection: Inspection, parts: Mapping[str, str]) -> APIRoute
     @router.get("/findings")
     def findings() -> JsonResponse:
         found = inspection.findings
-        # The first page is complete, and its reader will open the samples next; stopping the server does not wait for
-        # this.
-        if first_reader.acquire(blocking=False):
-            threading.Thread(target=inspection.prepare, daemon=True).start()
+        warm()  # the first page is complete, and its reader will open the samples next
         return JsonResponse(found)
 
     return router

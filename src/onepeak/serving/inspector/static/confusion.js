@@ -23,7 +23,7 @@ function written() {
 }
 
 function cell(count, total, truth, predicted, classes, filters, shares) {
-  const share = total ? count / total : 0, text = !count ? "" : shares ? percent(share, 0) : count.toLocaleString("en");
+  const share = total ? count / total : 0, text = !count ? "" : shares ? (100 * share).toFixed(0) : count.toLocaleString("en");
   const address = new URLSearchParams(filters);
   address.set("truth", truth);
   address.set("predicted", predicted);
