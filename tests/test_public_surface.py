@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import onepeak
+from public_surface import LISTED, surface
 
 PACKAGES = [
     "onepeak.data",
@@ -52,6 +53,11 @@ def test_no_public_name_of_a_package_is_hidden_by_a_module_of_the_same_name(pack
     """Once imported, the module would be found in place of the function; so none is asked for here."""
     names = {f"{package}.{name}" for name in importlib.import_module(package).__all__}
     assert [name for name in sorted(names - MODULES) if importlib.util.find_spec(name)] == []
+
+
+def test_what_users_rely_on_is_as_listed():
+    """A change needs what CONTRIBUTING says; then `PYTHONPATH=src python tests/public_surface.py` lists it anew."""
+    assert surface().splitlines() == LISTED.read_text(encoding="utf-8").splitlines()
 
 
 def python(code):

@@ -49,6 +49,10 @@ def values(log_probs, labels, predicted, num_classes, *, num_bins=15):
         "oci": ordinal_classification_index(predicted, labels, num_classes),
         "uoc": uniform_ordinal_classification_index(predicted, labels, num_classes),
         "emd": _mean([earth_mover_distance(np.exp(row), y) for row, y in zip(log_probs, labels, strict=True)]),
+        "cem": closeness(predicted, labels, num_classes),
+        "sce": _mean([class_calibration_error(log_probs, labels, k, num_bins) for k in range(num_classes)]),
+        "accuracy_within_3": _mean([abs(p - y) <= 3 for p, y in pairs]),
+        "accuracy_within_5": _mean([abs(p - y) <= 5 for p, y in pairs]),
         "unimodal_weak": _mean([weakly_unimodal(row) for row in log_probs]),
         "unimodal_quasi": _mean([quasi_unimodal(row, m) for row, m in zip(log_probs, modes, strict=True)]),
         "unimodal_two_decimals": _mean([unimodal_in_two_decimals(np.exp(row)) for row in log_probs]),
@@ -155,6 +159,33 @@ def _path_index(table, beta, gamma):
         return here + (np.min(before, axis=0) if before else 1.0)
 
     return cost_up_to(len(table) - 1, len(table) - 1)
+
+
+def closeness(predicted, labels, num_classes):
+    counts = [labels.count(k) for k in range(num_classes)]
+
+    def bits(k, r):
+        towards = range(k + 1, r + 1) if k < r else range(r, k)
+        return -math.log2((counts[k] / 2 + sum(counts[j] for j in towards)) / len(labels))
+
+    perfect = sum(bits(y, y) for y in labels)
+    return sum(bits(p, y) for p, y in zip(predicted, labels, strict=True)) / perfect if labels else math.nan
+
+
+def class_calibration_error(log_probs, labels, k, num_bins):
+    return calibration_error([math.exp(row[k]) for row in log_probs], [k] * len(labels), labels, num_bins)
+
+
+def adaptive_calibration_error(log_probs, labels, num_ranges):
+    """For a number of samples that the ranges divide evenly."""
+    probs, size = np.exp(log_probs), len(labels) // num_ranges
+    gaps = []
+    for k in range(probs.shape[1]):
+        order = sorted(range(len(labels)), key=lambda i: probs[i, k])
+        for first in range(0, len(labels), size):
+            some = order[first : first + size]
+            gaps.append(abs(_mean([probs[i, k] for i in some]) - _mean([labels[i] == k for i in some])))
+    return _mean(gaps)
 
 
 def weighted_kappa(predicted, labels, cost):

@@ -22,7 +22,7 @@ from onepeak.experiment.plan_file import plan_content
 from onepeak.experiment.prepared import PreparedExperiment
 from onepeak.experiment.run_files import CONFIG, RECORD, read_json, read_message
 from onepeak.networks.own_backbone import source_digest
-from onepeak.training.out_folder import ERROR, RESULT, RUNS, check_out, make_out, refuse_others
+from onepeak.training.out_folder import ERROR, FORMAT, RESULT, RUNS, check_out, make_out, refuse_others
 from onepeak.training.presets import BASE
 from onepeak.training.run import versions
 
@@ -81,6 +81,7 @@ def config_content(prepared_experiment: PreparedExperiment, *, command: str) -> 
         "recipe": {BASE: base, **asdict(prepared_experiment.recipe)},
         "network": network,
         RECORD: {
+            "format": FORMAT,
             "begun": time.strftime("%Y-%m-%d %H:%M:%S %z"),
             "commands": [command] if command else [],
             "dataset": manifest.name,
@@ -115,6 +116,8 @@ def located(experiment: Experiment) -> Experiment:
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
     """Yields what makes the runs of both incomparable; the data's location and the number of methods do not matter."""
     record_before, record_now = before.get(RECORD, {}), now[RECORD]
+    if record_before.get("format", FORMAT) != FORMAT:
+        yield f"its format is {record_before['format']}, from another version of onepeak"
     if record_before.get("data") != record_now["data"]:
         yield f"the data differ ({_other_data(before, now)})"
     elif any(

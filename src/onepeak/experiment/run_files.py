@@ -10,7 +10,7 @@ from typing import Any
 
 from onepeak._core.wording import counted, did_you_mean_file
 from onepeak.errors import InputError
-from onepeak.training.out_folder import ERROR, RESULT, RUNS
+from onepeak.training.out_folder import ERROR, FORMAT, RESULT, RUNS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +42,8 @@ def read_json(path: Path) -> dict[str, Any]:
         reason = f"it holds a {type(content).__name__}, not an object"
     if not isinstance(content, dict):
         raise InputError(f"{path} is damaged ({reason}): delete its folder to run it again.")
+    if content.get("format", FORMAT) != FORMAT:
+        raise InputError(f"{path} is of format {content['format']}: it needs another version of onepeak.")
     return content
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from onepeak.metrics import catalog, functional
     from onepeak.metrics.bootstrap import confidence_intervals
     from onepeak.metrics.classification_index import OrdinalClassificationIndex, UniformOrdinalClassificationIndex
+    from onepeak.metrics.closeness import ClosenessEvaluationMeasure
     from onepeak.metrics.cohen_kappa import QuadraticWeightedKappa, WeightedKappa
     from onepeak.metrics.errors import (
         Accuracy,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         ExpectedCalibrationError,
         NegativeLogLikelihood,
         RankedProbabilityScore,
+        StaticCalibrationError,
     )
     from onepeak.metrics.ranking import KendallTau, SpearmanCorrelation
     from onepeak.metrics.sensitivity import (
@@ -51,6 +53,7 @@ __all__ = [
     "AccuracyWithin",
     "AverageMeanAbsoluteError",
     "BalancedAccuracy",
+    "ClosenessEvaluationMeasure",
     "EarthMoverDistance",
     "ExpectedCalibrationError",
     "ExtremeSensitivity",
@@ -69,6 +72,7 @@ __all__ = [
     "RootMeanSquaredError",
     "SideOrderIndex",
     "SpearmanCorrelation",
+    "StaticCalibrationError",
     "UniformOrdinalClassificationIndex",
     "UnimodalRate",
     "ViolationSize",
@@ -85,6 +89,7 @@ __getattr__, __dir__ = lazy_names(
         "": ["catalog", "functional"],
         "bootstrap": ["confidence_intervals"],
         "classification_index": ["OrdinalClassificationIndex", "UniformOrdinalClassificationIndex"],
+        "closeness": ["ClosenessEvaluationMeasure"],
         "cohen_kappa": ["QuadraticWeightedKappa", "WeightedKappa"],
         "errors": [
             "Accuracy",
@@ -100,6 +105,7 @@ __getattr__, __dir__ = lazy_names(
             "ExpectedCalibrationError",
             "NegativeLogLikelihood",
             "RankedProbabilityScore",
+            "StaticCalibrationError",
         ],
         "ranking": ["KendallTau", "SpearmanCorrelation"],
         "sensitivity": [

@@ -6,9 +6,20 @@ from typing import TYPE_CHECKING
 from onepeak._core.check import check_num_classes
 from onepeak._core.registry import Registry
 from onepeak.metrics.functional.classification_index import OCI, UOC
+from onepeak.metrics.functional.closeness import CEM
 from onepeak.metrics.functional.cohen_kappa import KAPPA, LWK, QWK
-from onepeak.metrics.functional.errors import ACCURACY, ACCURACY_WITHIN_1, AMAE, MAE, MAE_MEDIAN, MMAE, RMSE
-from onepeak.metrics.functional.probabilistic import ECE, EMD, NLL, RPS
+from onepeak.metrics.functional.errors import (
+    ACCURACY,
+    ACCURACY_WITHIN_1,
+    ACCURACY_WITHIN_3,
+    ACCURACY_WITHIN_5,
+    AMAE,
+    MAE,
+    MAE_MEDIAN,
+    MMAE,
+    RMSE,
+)
+from onepeak.metrics.functional.probabilistic import ECE, EMD, NLL, RPS, SCE
 from onepeak.metrics.functional.ranking import SPEARMAN, TAU
 from onepeak.metrics.functional.sensitivity import (
     BALANCED_ACCURACY,
@@ -48,7 +59,8 @@ METRICS = Registry(
             EXTREME_GEOMETRIC_SENSITIVITY,
             IBA,
         ),
-        *(KAPPA, LWK, OCI, UOC, EMD, UNIMODAL_WEAK, UNIMODAL_QUASI, UNIMODAL_TWO_DECIMALS),
+        *(KAPPA, LWK, CEM, OCI, UOC, EMD, SCE, UNIMODAL_WEAK, UNIMODAL_QUASI, UNIMODAL_TWO_DECIMALS),
+        *(ACCURACY_WITHIN_3, ACCURACY_WITHIN_5),
     ],
 )
 """All metrics, in the order in which results show them."""

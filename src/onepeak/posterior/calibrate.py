@@ -230,20 +230,23 @@ def reliability(log_probs: LogProbs, labels: Labels, *, num_bins: int = 15) -> R
     )
 
 
-def bin_sums(stated: Tensor, happened: Tensor, weights: Tensor, *, num_bins: int) -> Tensor:
+def bin_sums(stated: Tensor, happened: Tensor, weights: Tensor, *, num_bins: int, num_kinds: int = 1) -> Tensor:
     """Weighted sums per bin (bins x 3): of the statements, of their probabilities, and of those that came true.
 
     Args:
-        stated: Probabilities.
+        stated: Probabilities. If there are several kinds of statements, the last axis.
         happened: Whether each came true.
         weights: Weight of each statement.
         num_bins: The number of bins between 0 and 1.
+        num_kinds: The number of kinds of statements, which have bins of their own, one kind after the other.
     """
     # NaN would give an undefined index, so it goes to bin 0; the sums stay NaN
     bins = (stated * num_bins).nan_to_num(0).long().clamp(max=num_bins - 1)
+    if num_kinds > 1:
+        bins = bins + num_bins * torch.arange(num_kinds, device=stated.device)
     rows = torch.stack([torch.ones_like(stated), stated, happened.to(stated)], dim=-1)
     rows = torch.where(weights.unsqueeze(-1) > 0, rows * weights.unsqueeze(-1), 0.0)
-    table = torch.zeros(num_bins, 3, dtype=stated.dtype, device=stated.device)
+    table = torch.zeros(num_kinds * num_bins, 3, dtype=stated.dtype, device=stated.device)
     return table.index_add(0, bins.flatten(), rows.reshape(-1, 3))
 
 

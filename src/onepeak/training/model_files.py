@@ -25,11 +25,10 @@ from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import check_trusted, source_digest
 from onepeak.training.calibration import Calibration
 from onepeak.training.image_range import ImageRange
-from onepeak.training.out_folder import DESCRIPTION
+from onepeak.training.out_folder import DESCRIPTION, FORMAT
 from onepeak.training.table import TableEncoder
 
 WEIGHTS = "model.safetensors"
-FORMAT = 1
 
 
 class UnknownMethodError(UnknownNameError):

@@ -52,6 +52,8 @@ def _refused(folder: Path) -> Iterator[None]:
         ) from None
 
 
+FORMAT = 1
+"""The format of the files in model and run folders. Each names its own; those of runs by 0.1 name none and are of 1."""
 RUNS = "runs"
 """The folder of all runs of a comparison."""
 RESULT = "result.json"

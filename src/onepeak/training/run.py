@@ -31,7 +31,7 @@ from onepeak.training.evaluate import measure, measured_names, predict
 from onepeak.training.image_range import ImageRange, evidence_range
 from onepeak.training.loop import Loop
 from onepeak.training.model_files import ModelDescription, save_held_out_items, save_model, save_trained_items
-from onepeak.training.out_folder import RESULT, write_history
+from onepeak.training.out_folder import FORMAT, RESULT, write_history
 from onepeak.training.prepare import Prepared
 from onepeak.training.progress import Watch
 from onepeak.training.recipe import Recipe, class_weights
@@ -203,6 +203,7 @@ def _result(
         calibration.temper(valid.log_probs), valid.truth, num_groups=None if groups is None else groups["valid"]
     )
     return {
+        "format": FORMAT,
         "method": settings.method,
         "variant": settings.variant,
         "method_settings": settings.method_settings,

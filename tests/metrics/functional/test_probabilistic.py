@@ -8,11 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torchmetrics.functional.classification import multiclass_calibration_error
 
+import reference.metrics as reference
 from onepeak.metrics.functional import (
+    adaptive_calibration_error,
     earth_mover_distance,
     expected_calibration_error,
     negative_log_likelihood,
     ranked_probability_score,
+    static_calibration_error,
 )
 
 
@@ -85,6 +88,28 @@ def test_torchmetrics_agrees_on_the_calibration_error(case, num_bins):
     )
     got = expected_calibration_error(log_probs, labels, num_bins=num_bins)
     assert got.item() == pytest.approx(expected.item(), abs=1e-6)
+
+
+def test_the_static_error_is_the_value_worked_by_hand():
+    log_probs = torch.tensor([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], dtype=torch.float64).log()
+    # class 0, bins of a half: .9 and .8 of which one is true, .3 which is true; class 1 the other way round
+    expected = (abs(1.7 - 1) + abs(0.3 - 1)) / 3
+    found = static_calibration_error(log_probs, torch.tensor([0, 1, 0]), num_bins=2)
+    assert found.item() == pytest.approx(expected)
+
+
+def test_the_adaptive_error_is_that_of_the_slow_reference_whatever_the_order_and_with_weights():
+    log_probs = torch.randn(12, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).log_softmax(-1)
+    labels, order = torch.arange(12) % 4, torch.randperm(12)
+    expected = reference.adaptive_calibration_error(log_probs.numpy(), labels.tolist(), 3)
+    assert adaptive_calibration_error(log_probs, labels, num_ranges=3).item() == pytest.approx(expected)
+    assert adaptive_calibration_error(log_probs[order], labels[order], num_ranges=3).item() == pytest.approx(expected)
+    counts = torch.tensor([2, 1, 0, 3] * 3)
+    repeated = torch.arange(12).repeat_interleave(counts)
+    weighted = adaptive_calibration_error(log_probs, labels, num_ranges=5, sample_weight=counts.double())
+    again = adaptive_calibration_error(log_probs[repeated], labels[repeated], num_ranges=5)
+    torch.testing.assert_close(weighted, again)
+    assert adaptive_calibration_error(torch.empty(0, 4), torch.empty(0, dtype=torch.int64)).isnan()
 
 
 def test_a_small_upper_tail_is_not_lost_in_float32():

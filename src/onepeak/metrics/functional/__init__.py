@@ -11,6 +11,7 @@ from onepeak.metrics.functional.classification_index import (
     ordinal_classification_index,
     uniform_ordinal_classification_index,
 )
+from onepeak.metrics.functional.closeness import closeness_evaluation_measure
 from onepeak.metrics.functional.cohen_kappa import quadratic_weighted_kappa, weighted_kappa
 from onepeak.metrics.functional.confusion_matrix import confusion_matrix
 from onepeak.metrics.functional.errors import (
@@ -23,10 +24,12 @@ from onepeak.metrics.functional.errors import (
     root_mean_squared_error,
 )
 from onepeak.metrics.functional.probabilistic import (
+    adaptive_calibration_error,
     earth_mover_distance,
     expected_calibration_error,
     negative_log_likelihood,
     ranked_probability_score,
+    static_calibration_error,
 )
 from onepeak.metrics.functional.ranking import kendall_tau, spearman_correlation
 from onepeak.metrics.functional.sensitivity import (
@@ -47,8 +50,10 @@ __all__ = [
     "absolute_error_of_median",
     "accuracy",
     "accuracy_within",
+    "adaptive_calibration_error",
     "average_mean_absolute_error",
     "balanced_accuracy",
+    "closeness_evaluation_measure",
     "confusion_matrix",
     "earth_mover_distance",
     "expected_calibration_error",
@@ -68,6 +73,7 @@ __all__ = [
     "side_order_chance",
     "side_order_index",
     "spearman_correlation",
+    "static_calibration_error",
     "uniform_ordinal_classification_index",
     "violation_size",
     "weighted_kappa",

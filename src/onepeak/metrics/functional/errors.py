@@ -166,6 +166,16 @@ ACCURACY_WITHIN_1 = MetricRecord(
     make=metric_class("AccuracyWithin", k=1),
 )
 
+ACCURACY_WITHIN_3, ACCURACY_WITHIN_5 = (
+    MetricRecord(
+        name=f"accuracy_within_{k}",
+        title=f"Cumulative score at {k}: accuracy within {k} classes",
+        higher_is_better=True,
+        make=metric_class("AccuracyWithin", k=k),
+    )
+    for k in (3, 5)
+)
+
 AMAE = MetricRecord(
     name="amae",
     title="Mean absolute error, averaged over classes",

@@ -120,9 +120,80 @@ def calibration_bins(
 
 
 def calibration_error(bins: Tensor) -> Scalar:
-    """Returns the expected calibration error of the sums from `calibration_bins`."""
+    """Returns the mean gap of the sums from `calibration_bins` or `class_bins`."""
     count, confidence, hits = bins.unbind(dim=-1)
     return (confidence - hits).abs().sum() / count.sum()
+
+
+def static_calibration_error(
+    log_probs: LogProbs, labels: Labels, *, num_bins: int = 15, sample_weight: PerSample | None = None
+) -> Scalar:
+    r"""Mean gap between the probability of a class and how often it is true, averaged over all classes.
+
+    .. math:: \frac1c \sum_{k=0}^{c-1} \sum_b \frac{n_{kb}}{n} \, \big| \mathrm{probability}_{kb} -
+              \mathrm{frequency}_{kb} \big|
+
+    over `num_bins` bins of equal width in the probability of each class. Range 0 to 1, lower is better; nan without
+    samples. With many classes most probabilities are near zero and so is the error: compare it on one scale only.
+
+    Example:
+        >>> log_probs = torch.tensor([[0.75, 0.25], [0.25, 0.75]]).log()
+        >>> round(static_calibration_error(log_probs, torch.tensor([0, 0])).item(), 4)  # of .25, .75, .75 and .25
+        0.5
+
+    Reference: Nixon et al. 2019, Measuring calibration in deep learning.
+    """
+    return calibration_error(class_bins(log_probs, labels, num_bins=num_bins, sample_weight=sample_weight))
+
+
+def class_bins(log_probs: LogProbs, labels: Labels, *, num_bins: int, sample_weight: PerSample | None = None) -> Tensor:
+    """Sums the weights, probabilities and hits in every bin of every class (classes * bins x 3, float64)."""
+    check_log_probs(log_probs)
+    num_classes = log_probs.shape[-1]
+    check_labels(labels, num_classes, log_probs.shape[:-1])
+    check_integer("num_bins", num_bins, minimum=1)
+    probs = log_probs.double().exp().clamp(max=1)
+    happened = torch.arange(num_classes, device=labels.device) == labels.unsqueeze(-1)
+    weights = as_weights(sample_weight, labels).unsqueeze(-1).expand(probs.shape)
+    return bin_sums(probs, happened, weights, num_bins=num_bins, num_kinds=num_classes)
+
+
+def adaptive_calibration_error(
+    log_probs: LogProbs, labels: Labels, *, num_ranges: int = 15, sample_weight: PerSample | None = None
+) -> Scalar:
+    r"""The static calibration error in ranges that hold equally many samples, instead of bins of equal width.
+
+    .. math:: \frac1{c R} \sum_{k=0}^{c-1} \sum_{r=1}^{R} \big| \mathrm{probability}_{kr} -
+              \mathrm{frequency}_{kr} \big|
+
+    where the ranges of class k cut the samples in the order of its probability into R parts of equal weight; a sample
+    between two parts counts in both, by its shares. Range 0 to 1, lower is better; nan without samples. It needs all
+    samples at once and cannot be added up over batches, so that it has no torchmetrics class.
+
+    Example:
+        >>> log_probs = torch.tensor([[0.75, 0.25], [0.25, 0.75]]).log()
+        >>> round(adaptive_calibration_error(log_probs, torch.tensor([0, 1]), num_ranges=2).item(), 4)
+        0.25
+
+    Reference: Nixon et al. 2019, Measuring calibration in deep learning.
+    """
+    check_log_probs(log_probs)
+    num_classes = log_probs.shape[-1]
+    check_labels(labels, num_classes, log_probs.shape[:-1])
+    check_integer("num_ranges", num_ranges, minimum=1)
+    probs = log_probs.double().exp().reshape(-1, num_classes)
+    happened = (torch.arange(num_classes, device=labels.device) == labels.reshape(-1, 1)).double()
+    weights = as_weights(sample_weight, labels).reshape(-1)
+    edges = weights.sum() * torch.linspace(0, 1, num_ranges + 1, dtype=torch.float64, device=labels.device)
+    gaps = []
+    for probs_of_class, happened_of_class in zip(probs.T, happened.T, strict=True):
+        order = happened_of_class.argsort(stable=True)  # of equal probabilities first those that did not come true
+        order = order[probs_of_class[order].argsort(stable=True)]
+        reached = weights[order].cumsum(dim=0).unsqueeze(-1)
+        shares = torch.minimum(reached, edges[1:]) - torch.maximum(reached - weights[order].unsqueeze(-1), edges[:-1])
+        differences = (probs_of_class - happened_of_class)[order].unsqueeze(-1)
+        gaps.append((shares.clamp(min=0) * differences).sum(dim=0).abs().sum())
+    return torch.stack(gaps).sum() / (num_classes * weights.sum())
 
 
 RPS = MetricRecord(
@@ -154,6 +225,15 @@ ECE = MetricRecord(
     default=True,
     reference="Guo et al. 2017, On calibration of modern neural networks",
     make=metric_class("ExpectedCalibrationError"),
+)
+
+SCE = MetricRecord(
+    name="sce",
+    title="Static calibration error: of every class",
+    higher_is_better=False,
+    needs="log_probs",
+    reference="Nixon et al. 2019, Measuring calibration in deep learning",
+    make=metric_class("StaticCalibrationError"),
 )
 
 EMD = MetricRecord(
