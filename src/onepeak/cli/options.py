@@ -190,6 +190,9 @@ Cache = Annotated[
     Path | None,
     path_flag("Compute", "--cache", "Folder for decoded images (default: $ONEPEAK_CACHE or ~/.cache/onepeak)."),
 ]
+PredictBatch = Annotated[
+    int | None, flag("Compute", "--batch-size", "Samples per batch (default: 32 images or 4096 rows).", min=1)
+]
 Host = Annotated[str, flag("Server", "--host", "Address to listen on; needs --token unless it is this machine's.")]
 Port = Annotated[int, flag("Server", "--port", "Port to listen on; 0 picks a free one.", min=0, max=65535)]
 Token = Annotated[str | None, flag("Server", "--token", "Secret that every request must send.", envvar="ONEPEAK_TOKEN")]
