@@ -5,7 +5,6 @@ import os
 import platform
 import re
 from importlib.metadata import PackageNotFoundError, requires, version
-from typing import Any
 
 import typer
 
@@ -22,13 +21,13 @@ def doctor(as_json: options.AsJson = False) -> None:
 
     Example: onepeak doctor
     """
-    found = {"versions": _versions(), "devices": _devices(), "extras": _extras()}
+    versions, devices, extras = _versions(), _devices(), _extras()
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        typer.echo(json.dumps({"versions": versions, "devices": devices, "extras": extras}, indent=2))
         return
-    print_table(("what", "version"), list(found["versions"].items()))
-    print_table(("device", "what it is"), list(found["devices"].items()))
-    print_table(("extra", "state"), [(name, _state(name, gone)) for name, gone in found["extras"].items()])
+    print_table(("what", "version"), list(versions.items()))
+    print_table(("device", "what it is"), list(devices.items()))
+    print_table(("extra", "state"), [(name, _state(name, gone)) for name, gone in extras.items()])
     print_note("Next: onepeak demo")
 
 
@@ -91,5 +90,5 @@ def _is_missing(package: str) -> bool:
     return False
 
 
-def _state(name: str, missing: list[Any]) -> str:
+def _state(name: str, missing: list[str]) -> str:
     return f"missing {', '.join(missing)}: pip install 'onepeak[{name}]'" if missing else "complete"

@@ -67,7 +67,7 @@ def evaluate(
             loaded,
             manifest,
             batch_size=batch_size,
-            skip_bad=skip_bad,
+            skip_bad=source.get("skip_bad", False),
             alpha=alpha,
             decide=decide,
             cost=cost,
