@@ -514,7 +514,7 @@ def test_long_names_of_classes_are_all_shown_in_small_charts(context, address):
     page = context(LAPTOP).new_page()
     page.route("**/v1/inspect/about", renamed)
     page.goto(address + SAMPLE)
-    page.locator("#methods").scroll_into_view_if_needed()
+    page.locator("#methods li").first.scroll_into_view_if_needed()
     names = page.locator("#methods .chart[data-drawn]").first.locator(".xtick text")
     expect(names.last).to_be_attached()
     assert [name.is_visible() for name in names.all()] == [True] * 8

@@ -69,7 +69,7 @@ def test_text_is_never_read_as_html_and_nothing_is_inline(page):
 
 
 def test_a_page_marks_its_place():
-    assert '<a href="/try" aria-current="page">Try it</a>' in render(PAGES[4])
+    assert '<a href="/try" aria-current="page">Try it</a>' in render(PAGES[5])
     assert '<a href="/" aria-current="page">Overview</a>' in render(PAGES[0])
 
 

@@ -1,7 +1,7 @@
 // Runs the server's model on an image or row that the user provides.
 import {draw} from "./chart.js";
 import {evidenceCanvas, showImage} from "./overlay.js";
-import {byId, features, fillTable, getJson, probability, problem} from "./page.js";
+import {byId, element, features, fillTable, getJson, probability, problem} from "./page.js";
 import {badges, doubts, posteriorChart, verdict, violations} from "./posterior.js";
 
 const waiting = byId("waiting"), result = byId("result");
