@@ -52,13 +52,13 @@ def write_pages(folder: Path) -> None:
 def _summaries(package: str) -> str:
     """Every public name of a package with the first line of its docstring."""
     module = importlib.import_module(package)
-    lines = [f"## [{package}]({package}.md)", "", "| name | |", "|---|---|"]
+    lines = [f"## [{package}]({package}.md)", ""]
     for name in public(package):
         value = getattr(module, name)
         documented = isinstance(value, type) or callable(value)
         first = (inspect.getdoc(value) or "").partition("\n")[0] if documented else ""
-        text = re.sub(r":\w+:`~?([^`]*)`", r"\1", first).replace("|", "\\|")
-        lines.append(f"| [`{name}`]({package}.md) | {text} |")
+        text = re.sub(r":\w+:`~?([^`]*)`", r"\1", first)
+        lines.append(f"- [`{name}`]({package}.md): {text}" if text else f"- [`{name}`]({package}.md)")
     return "\n".join([*lines, ""])
 
 
