@@ -34,7 +34,7 @@ def rows(tmp_path):
 
 @pytest.fixture
 def wanted():
-    return [TO_DO[name] for name in load(table_run().folder).predict(ROWS).names]
+    return [TO_DO[name] for name in load(table_run().folder).predict(ROWS).predicted_class]
 
 
 def test_predict_has_a_column_of_them_and_rows_without_an_answer_none(actions, rows, wanted):

@@ -88,7 +88,7 @@ def test_a_model_remembers_its_categories_and_does_not_ask_for_columns_that_it_w
     assert model.description.table.categories == {"site": ("1", "2", "3")}
 
     pd.read_csv(policies).drop(columns=["policy", "odd"]).to_csv(tmp_path / "bare.csv", index=False)
-    labels = model.predict(pd.read_csv(policies)).labels.tolist()
+    labels = model.predict(pd.read_csv(policies)).predicted_index.tolist()
     for file in (policies, tmp_path / "bare.csv"):
         status, rows, errors = answers(run, tmp_path / "model", file)
         assert (status, [row["label"] for row in rows]) == (0, labels), errors
@@ -150,7 +150,7 @@ def test_a_table_of_a_german_spreadsheet_gives_the_model_of_the_one_with_points(
         said.append(json.loads(output)["metrics"])
     assert said[:2] == said[2:]
     model = onepeak.load(tmp_path / "german")
-    assert model.predict(german).labels.tolist() == model.predict(points).labels.tolist()
+    assert model.predict(german).predicted_index.tolist() == model.predict(points).predicted_index.tolist()
 
 
 def test_what_may_be_thousands_is_refused_everywhere_until_it_is_said(run, doubtful, tmp_path):

@@ -29,6 +29,7 @@ from training.planted import planted_images
 
 PAGE = DOCS / "recipes.md"
 TEXT = PAGE.read_text(encoding="utf-8")
+FEW = (DOCS / "tuning.md").read_text(encoding="utf-8")
 NETWORKS = [
     NetworkSettings(),
     NetworkSettings(backbone="small"),
@@ -95,9 +96,9 @@ def test_the_sizes_are_those_of_the_recipes():
 
 def test_what_few_images_get_is_what_auto_chooses():
     assert STEPS_AN_EPOCH == 10
-    assert "fewer than ten steps" in TEXT
-    assert f"down to {LEAST_BATCH} at the least" in TEXT
-    assert f"until the training has {LEAST_STEPS} steps" in TEXT
+    assert "fewer than ten steps" in FEW
+    assert f"down to {LEAST_BATCH} at the least" in FEW
+    assert f"until the training has {LEAST_STEPS} steps" in FEW
     few = preset("auto", planted_images(72))
     assert f"of 72 small images about 44 are trained on, in batches of {few.batch_size} for {few.epochs}" in TEXT
     assert preset("auto", planted_images(530)).batch_size < preset("auto", planted_images(540)).batch_size

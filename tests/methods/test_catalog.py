@@ -126,8 +126,11 @@ def test_a_method_published_otherwise_differs_in_some_answer():
             "mine",
             r"Unknown method 'mine'.* use your own, run .* in place of `onepeak`, as in `python my_method\.py compare",
         ),
-        ("mv+ebl", r"Unknown constraint 'ebl'. Did you mean 'elb'\? Known: elb, pn, hinge, lagrangian\."),
-        ("mv+", r"Unknown constraint ''. Known: elb, pn, hinge, lagrangian\."),
+        (
+            "mv+ebl",
+            r"Unknown constraint 'ebl'. Did you mean 'elb'\? Known: elb, pn, hinge, lagrangian, rnc, oe, cloc\.",
+        ),
+        ("mv+", r"Unknown constraint ''. Known: elb, pn, hinge, lagrangian, rnc, oe, cloc\."),
         ("mv+ce", r"Unknown constraint 'ce'"),
         ("mv+mine", r"Unknown constraint 'mine'.* To use your own, run .* in place of `onepeak`.*\(See \"Extend\""),
         ("mv+elb+pn", r"Unknown constraint 'elb\+pn'"),

@@ -11,7 +11,14 @@ from onepeak.errors import InputError
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
 from onepeak.training.checkpoint import load_checkpoint
-from onepeak.training.loop import DivergedError, Loop, RunningAverage, check_share, synchronise_batch_norm
+from onepeak.training.loop import (
+    DivergedError,
+    Loop,
+    RunningAverage,
+    check_feature_terms,
+    check_share,
+    synchronise_batch_norm,
+)
 from training.planted import CLASSES, RECIPE
 
 NETWORK = NetworkSettings(backbone="mlp", num_features=6, hidden=(16,))
@@ -309,3 +316,17 @@ def test_synchronised_batch_norm_is_refused_on_a_cpu(fabric):
         synchronise_batch_norm(
             build_network(onepeak.method("ce", num_classes=4), NetworkSettings(backbone="small")), fabric
         )
+
+
+@pytest.mark.parametrize("term", ["rnc", "oe", "cloc"])
+def test_a_term_on_features_arranges_them_and_several_processes_refuse_it(make_loop, term):
+    def term_after(weight):
+        loop = make_loop(f"ce+{term}", method_settings={"weight": weight}, epochs=4, lr=0.02, select="last")
+        loop.run()
+        rows = loop.feed.train_inputs(loop.split.train, seed=0, epoch=0)
+        _, features = loop.network.eval().with_features(rows)
+        with pytest.raises(InputError, match="compares all samples of a batch"):
+            check_feature_terms(loop.network, 2)
+        return loop.network.method.term(features, loop.device_labels[loop.split.train.tolist()]).item()
+
+    assert term_after(3.0) < term_after(1e-6)

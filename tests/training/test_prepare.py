@@ -109,7 +109,8 @@ def test_what_can_be_built_is_let_through(tmp_path):
 
 
 def test_every_setting_of_a_network_can_be_given_but_what_the_data_says():
-    assert {"maps_per_class", "kmax", "kmin", "alpha", "hidden", "dropout", "pooling", "backbone"} == set(NETWORK_NAMES)
+    names = {"maps_per_class", "kmax", "kmin", "alpha", "hidden", "dropout", "pooling", "backbone", "mean", "std"}
+    assert names == set(NETWORK_NAMES)
 
 
 @pytest.mark.bad_input
@@ -123,6 +124,10 @@ def test_every_setting_of_a_network_can_be_given_but_what_the_data_says():
         (IMAGES, {"backbone": "resnet19"}, r"Unknown backbone 'resnet19'\. Did you mean 'resnet18'"),
         (IMAGES, {"backbone": "mlp"}, r"`backbone` must be small or a timm name for images, got 'mlp'"),
         (TABLE, {"backbone": "small"}, r"`backbone` must be mlp for a table, got 'small'"),
+        (IMAGES, {"mean": (0.5, 0.5, 0.5)}, "`mean` and `std` must be given together"),
+        (IMAGES, {"mean": (0.5,), "std": (1, 1, 1)}, r"`mean` must be three numbers, .* got \(0\.5,\)"),
+        (IMAGES, {"mean": (0, 0, 0), "std": (1, 0, 1)}, "`std` must be a finite number > 0, got 0"),
+        (TABLE, {"mean": (0, 0, 0), "std": (1, 1, 1)}, "`mean` does nothing with backbone='mlp'"),
         (TABLE, {"kmax": 0.2}, r"`kmax` does nothing with backbone='mlp'"),
         (TABLE, {"dropout": 2.0}, r"`dropout` must be .*got 2\.0"),
         (TABLE, {"hidden": (0,)}, r"hidden"),

@@ -1,6 +1,7 @@
 """`onepeak methods`: the catalog of methods, or one of them with its settings."""
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
@@ -57,7 +58,7 @@ def methods(
 
 
 def _show_all(records: "list[MethodRecord]") -> None:
-    from onepeak.methods.catalog import CONSTRAINTS, SMOOTH
+    from onepeak.methods.catalog import CONSTRAINTS, FEATURE_TERMS, SMOOTH
 
     print_table(
         ("name", "title", "family", "always one peak"),
@@ -67,7 +68,13 @@ def _show_all(records: "list[MethodRecord]") -> None:
     print_note("Add a prefix, a suffix or both, as in smooth-rps+elb:")
     print_note(f"  {SMOOTH}   for any method with one output per class or level: averages neighbouring outputs")
     print_note(f"  +...      for any method with class scores: {constraints}")
+<<<<<<< HEAD
     print_note("Next: onepeak methods NAME, for its settings and reference")
+=======
+    terms = ", ".join(f"+{record.name} ({record.title})" for record in FEATURE_TERMS)
+    print_note(f"  +...      for any method, in training only: {terms}")
+    print_note("Show one method with its settings: onepeak methods NAME")
+>>>>>>> main
 
 
 def _show_one(name: str, *, as_json: bool) -> None:
@@ -77,11 +84,12 @@ def _show_one(name: str, *, as_json: bool) -> None:
     parts = parts_of(name)
     method(name, num_classes=2)  # refuses what does not go together
     record_values = _record(parts.record) | {"name": name}
-    if parts.constraint is not None:
-        record_values["title"] = f"{parts.record.title}, {parts.constraint.title}"
-        own, others = parts.record.defaults, parts.constraint.defaults
+    if parts.added:
+        owners = (parts.record, *parts.added)
+        record_values["title"] = ", ".join(each.title for each in owners)
+        times = Counter(key for each in owners for key in each.defaults)  # a key of two owners is no setting of either
         record_values["settings"] = {
-            key: value for key, value in (own | others).items() if not (key in own and key in others)
+            key: value for each in owners for key, value in each.defaults.items() if times[key] == 1
         }
     if parts.smooth:
         record_values["title"] = f"{record_values['title']}, neighbouring outputs averaged ({SMOOTH})"

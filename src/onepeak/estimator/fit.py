@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from onepeak._core.imports import require
-from onepeak.errors import NotFiniteError
+from onepeak.errors import InputError, NotFiniteError
 from onepeak.networks.head import RowHead
 from onepeak.networks.network import Network
 from onepeak.networks.seeds import own_random_numbers
@@ -155,6 +155,11 @@ def random_numbers(seed: int, device: torch.device) -> Iterator[torch.Generator]
 
 def weighted_loss(network: Network, samples: DeviceRows, batch: Tensor | slice) -> Tensor:
     """Returns the sum of the weighted losses of a batch."""
+    if network.method.asks_features:
+        raise InputError(
+            "`method` must have no term on features, such as +rnc, in an estimator: `onepeak train` and `compare` take "
+            "it, for tables too."
+        )
     outputs = network(samples.rows[batch])
     try:
         return network.method.loss(

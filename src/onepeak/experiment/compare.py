@@ -1,5 +1,6 @@
 """Runs a whole comparison: finds the unfinished runs and has them trained."""
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from onepeak.experiment.events import Event, Executor, Failed, Finished, Report
 from onepeak.experiment.folder import begin, read_result
 from onepeak.experiment.grid import Run, grid
 from onepeak.experiment.prepared import PreparedExperiment
+from onepeak.experiment.tuning import TRIALS
 from onepeak.training.run import CHECKPOINT
 
 
@@ -45,6 +47,7 @@ def compare(
             todo.append(run)
         else:
             (run.folder(folder) / CHECKPOINT).unlink(missing_ok=True)  # left by a run that was killed at its very end
+            shutil.rmtree(run.folder(folder) / TRIALS, ignore_errors=True)
             tell(Finished(run=run, result=result))
     if todo:
         executor.run(todo, prepared_experiment, folder, report=tell)

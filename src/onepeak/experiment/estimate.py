@@ -1,6 +1,7 @@
 """Estimates the cost of an experiment's runs before any starts."""
 
 import tempfile
+import time
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from onepeak._core.wording import duration
 from onepeak.data.images.store.failures import UnreadableImagesWarning
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.splits import Split, refuse_leaks
@@ -19,12 +21,16 @@ from onepeak.experiment.plan import Experiment
 from onepeak.experiment.prepared import (
     PreparedExperiment,
     check_with,
+    initial_weights,
+    network_of,
     notes_on_splits,
     open_manifest,
     recipe_of,
     splits_of,
 )
 from onepeak.experiment.results import read_history
+from onepeak.experiment.tuning import grid_of
+from onepeak.training.features import features_of
 from onepeak.training.prepare import prepare
 from onepeak.training.recipe import Recipe
 from onepeak.training.run import train_run
@@ -88,11 +94,14 @@ def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> Esti
         if result is not None:
             paces.setdefault(run.entry.label, []).append(result["seconds"] / result["epochs"])
     known = [result.get("network", {}).get("backbone", "") for result in results if result is not None]
-    backbone, pace = (known[0], 0.0) if known else probe(experiment, manifest, splits[0], recipe, fabric=fabric)
+    backbone, pace, once = known[0] if known else "", 0.0, 0.0
+    if not known:
+        backbone, pace, once = probe(experiment, manifest, splits[0], recipe, fabric=fabric)
     planned = []
     for run, result in zip(runs, results, strict=True):
         state: State = "finished"
         own = recipe_of(run.entry, recipe)
+        own = replace(own, epochs=own.epochs * len(grid_of(experiment.tune)))
         work = work_of(by_number[run.split, run.fold], own)
         at_most = own.patience is not None and result is None
         if result is None:
@@ -105,17 +114,18 @@ def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> Esti
         planned.append(
             PlannedRun(run=run, work=work, state=state, seconds=seconds, at_most=at_most, in_company=bool(paces))
         )
+    first = [f"first one pass over the images by {backbone}, about {duration(once)}"] if once else []
     return Estimate(
         runs=tuple(planned),
-        notes=(*manifest.notes, *notes_on_splits(manifest, splits)),
+        notes=(*manifest.notes, *notes_on_splits(manifest, splits), *first),
         backbone=experiment.network.get("backbone", backbone),
     )
 
 
 def probe(
     experiment: Experiment, manifest: Manifest, split: Split, recipe: Recipe, *, fabric: "Fabric"
-) -> tuple[str, float]:
-    """Trains three epochs on a few samples; returns the backbone, and the seconds of training per sample."""
+) -> tuple[str, float, float]:
+    """Trains three epochs on a few samples; returns the backbone, the seconds per sample, and those of all features."""
     parts = list(split.parts.values())
     if not isinstance(manifest.items, FeatureRows):
         most = (_BATCHES * recipe.batch_size, recipe.batch_size, 1)
@@ -127,19 +137,28 @@ def probe(
         valid, test = len(prepared.manifest) - len(parts[1]) - len(parts[2]), len(prepared.manifest) - len(parts[2])
         items = np.arange(len(prepared.manifest))
         few = Split(train=items[:valid], valid=items[valid:test], test=items[test:], protocol="probe")
+        network, once = network_of(experiment, prepared), 0.0
+        if experiment.freeze and prepared.store is not None:
+            weights = initial_weights(experiment, network)
+            start = time.perf_counter()
+            features = features_of(
+                prepared.store, network, recipe.augment, weights=weights, device=fabric.device, progress=False
+            )
+            prepared = replace(prepared, features=features)
+            once = (time.perf_counter() - start) * len(manifest) / len(sample)
         prepared_experiment = PreparedExperiment(
             experiment=experiment,
             prepared=prepared,
             splits=(few,),
             recipe=replace(recipe, epochs=3, patience=None),
-            network=prepared.network(experiment.network),
+            network=network,
             leaks={},
         )
         settings = prepared_experiment.settings(replace(experiment.methods[0], recipe={}))
         train_run(settings, prepared, few, Path(place, "run"), fabric=fabric)
         # The first epoch includes one-off loading and, on a GPU, the second includes recording graphs.
         seconds = float(read_history(Path(place, "run"))["seconds"].iloc[-1])
-    return prepared_experiment.network.backbone, seconds / (len(few.train) + _FORWARD * len(few.valid))
+    return network.backbone, seconds / (len(few.train) + _FORWARD * len(few.valid)), once
 
 
 def _spread(items: Indices, count: int) -> Indices:

@@ -24,6 +24,7 @@ from onepeak.experiment.run_files import CONFIG, RECORD, read_json, read_message
 from onepeak.networks.own_backbone import source_digest
 from onepeak.training.out_folder import ERROR, FORMAT, RESULT, RUNS, check_out, make_out, refuse_others
 from onepeak.training.presets import BASE
+from onepeak.training.pretrained import PRETRAINED
 from onepeak.training.run import versions
 
 _LOCK = ".lock"
@@ -76,7 +77,7 @@ def config_content(prepared_experiment: PreparedExperiment, *, command: str) -> 
     experiment, manifest = located(prepared_experiment.experiment), prepared_experiment.prepared.manifest
     network = {name: value for name, value in asdict(prepared_experiment.network).items() if name != "num_features"}
     base = experiment.recipe.get(BASE, "auto")
-    weights = experiment.weights_file
+    weights = prepared_experiment.weights_file
     return plan_content(experiment) | {
         "recipe": {BASE: base, **asdict(prepared_experiment.recipe)},
         "network": network,
@@ -109,7 +110,7 @@ def located(experiment: Experiment) -> Experiment:
         experiment,
         source=experiment.source.resolved(),
         protocol=whole(protocol) or "" if in_file else protocol,
-        weights=whole(experiment.weights),
+        weights=experiment.weights if experiment.weights == PRETRAINED else whole(experiment.weights),
     )
 
 
@@ -128,6 +129,8 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[
         yield "the weights differ"
     if record_before.get("backbone") != record_now["backbone"]:
         yield "the source file of the backbone differs"
+    yield from _different_values("tune", before.get("tune", {}), now["tune"])
+    yield from _different_values("freeze", before.get("freeze", False), now["freeze"])
     for key in ("seed", "precision", "recipe", "network"):
         yield from _different_values(key, before.get(key), now[key])
     methods = {entry["label"]: entry for entry in before.get("methods", [])}

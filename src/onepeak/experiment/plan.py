@@ -20,7 +20,8 @@ from onepeak.networks.build import NetworkSettings
 from onepeak.training.devices import Precision
 from onepeak.training.prepare import NETWORK_NAMES
 from onepeak.training.presets import BASE, PAPER, PRESETS
-from onepeak.training.recipe import NOT_A_SETTING, Recipe, changed, replaced
+from onepeak.training.pretrained import PRETRAINED, Normalise
+from onepeak.training.recipe import NOT_A_SETTING, SETTING_NAMES, Recipe, changed, replaced
 
 PAPER_METHODS = ("ce", "ren", "ld", "mv", "po", "pn", "elb")
 """The rows of the tables in Belharbi et al. 2019."""
@@ -224,10 +225,16 @@ class Experiment:
     """Seeds the splits, initial weights, order of samples and augmentations: the same for all methods."""
     recipe: dict[str, Any] = field(default_factory=dict)
     """How all methods are trained: `base` names a preset, the rest are settings of `Recipe`."""
+    tune: dict[str, Any] = field(default_factory=dict)
+    """Lists of values of recipe settings, among which every run chooses on its validation part."""
     network: dict[str, Any] = field(default_factory=dict)
     """Settings of `NetworkSettings` that differ from the defaults for the data."""
     weights: str | None = None
-    """A local file with the backbone's initial weights."""
+    """A local file with the backbone's initial weights, or "pretrained" for timm's own."""
+    normalise: Normalise | None = None
+    """How pixels become inputs: "timm" with timm's own weights by default, "paper" otherwise."""
+    freeze: bool = False
+    """Whether the backbone keeps its weights, so that one pass over the images gives features for all runs."""
     precision: Precision = "fp32"
     allow_leak: bool = False
     """Whether to train although the splits leak; every record then lists the leaks."""
@@ -248,10 +255,14 @@ class Experiment:
                 check_integer(name, getattr(self, name), minimum=1)
         check_integer("seed", self.seed, minimum=0)
         check_choice("precision", self.precision, get_args(Precision))
-        if not isinstance(self.allow_leak, bool):
-            raise InputError(f"`allow_leak` must be true or false, got {self.allow_leak!r}.")
+        if self.normalise is not None:
+            check_choice("normalise", self.normalise, get_args(Normalise))
+        for name in ("allow_leak", "freeze"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"`{name}` must be true or false, got {getattr(self, name)!r}.")
         self._check_methods()
-        if problems := [*recipe_problems(self.recipe), *network_problems(self.network)]:
+        problems = [*recipe_problems(self.recipe), *tune_problems(self.tune, self.methods)]
+        if problems := [*problems, *network_problems(self.network)]:
             raise together(problems)
 
     def _check_methods(self) -> None:
@@ -267,8 +278,8 @@ class Experiment:
 
     @property
     def weights_file(self) -> Path | None:
-        """The path of the backbone's initial weights."""
-        return None if self.weights is None else expanded(self.weights)
+        """The file of the backbone's initial weights, if one was given."""
+        return None if self.weights in (None, PRETRAINED) else expanded(str(self.weights))
 
 
 def name_for(data: str) -> str:
@@ -286,6 +297,24 @@ def recipe_problems(settings: Any) -> list[InputError]:
         problems.append(unknown_name("recipe", str(base), PRESETS).at(f"recipe.{BASE}"))
     rest = {name: value for name, value in settings.items() if name != BASE}
     replaced(PAPER if base == "paper" else Recipe(), rest, "recipe.", problems)
+    return problems
+
+
+def tune_problems(tune: Any, methods: Iterable[MethodEntry]) -> list[InputError]:
+    """Lists what is wrong with the values to be tuned."""
+    if not isinstance(tune, Mapping):
+        return [InputError(f"must be lists of values by setting, got {tune!r}.", key="tune")]
+    problems: list[InputError] = []
+    for name, values in tune.items():
+        if name not in SETTING_NAMES or name == "bits":
+            problems.append(unknown_name("setting", f"tune.{name}", [f"tune.{each}" for each in SETTING_NAMES]))
+        elif not isinstance(values, list | tuple) or not values:
+            problems.append(InputError(f"must be a list of values, got {values!r}.", key=f"tune.{name}"))
+        else:
+            for value in values:
+                replaced(Recipe(optimizer="sgd"), {name: value}, "tune.", problems)
+        if own := [entry.label for entry in methods if name in entry.recipe]:
+            problems.append(InputError(f"`tune` must leave {name} alone, as {own[0]} has its own.", key=f"tune.{name}"))
     return problems
 
 

@@ -1,21 +1,25 @@
 """An experiment with its data, as needed by every process that trains its runs."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from onepeak._core.wording import did_you_mean_file
-from onepeak.data.manifest import Manifest
+from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.splits import Split, find_leaks, make_splits, refuse_leaks, split_notes
 from onepeak.data.splits.leaks import conflict_notes, data_digest
 from onepeak.errors import InputError, together
 from onepeak.experiment.plan import Experiment, MethodEntry, RecipeSource
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings
+from onepeak.networks.own_backbone import is_own
+from onepeak.training.devices import find_device
+from onepeak.training.features import features_of
 from onepeak.training.pack import draws_at_random
 from onepeak.training.prepare import Prepared, prepare, try_network
 from onepeak.training.presets import recipe_for
+from onepeak.training.pretrained import PRETRAINED, pretrained_file, timm_pixels
 from onepeak.training.recipe import Recipe, changed, class_weights, replaced, without_effect
 from onepeak.training.run import RunSettings, make_network
 
@@ -31,6 +35,13 @@ class PreparedExperiment:
     network: NetworkSettings
     leaks: dict[str, tuple[str, ...]]
     """What the parts of a split share, by the split's name: equal rows of a table, and leaks that were allowed."""
+    pretrained: Path | None = None
+    """The file of timm's own weights, if the experiment asks for them."""
+
+    @property
+    def weights_file(self) -> Path | None:
+        """The file of the backbone's initial weights."""
+        return self.pretrained or self.experiment.weights_file
 
     def settings(self, entry: MethodEntry) -> RunSettings:
         """Returns what to train and how, for one method."""
@@ -39,9 +50,10 @@ class PreparedExperiment:
             variant=entry.variant,
             method_settings=entry.settings,
             network=self.network,
-            weights=self.experiment.weights_file,
+            weights=self.weights_file,
             recipe=recipe_of(entry, self.recipe),
             seed=self.experiment.seed,
+            features=None if self.prepared.features is None else self.prepared.features.digest,
         )
 
     def shared_by_parts(self, split: Split) -> dict[str, list[str]]:
@@ -61,7 +73,7 @@ class PreparedExperiment:
         """Whether runs may share a process: they share one random stream, so no module may draw random numbers."""
         first, *others = self.experiment.methods
         classes = self.prepared.manifest.num_classes
-        network = make_network(self.settings(first), self.network, classes)
+        network = make_network(self.settings(first), self.network, classes, features=self.prepared.features)
         methods = (method(one.name, num_classes=classes, variant=one.variant, **one.settings) for one in others)
         return not any(draws_at_random(module) for module in (network, *methods))
 
@@ -71,7 +83,9 @@ class PreparedExperiment:
         return data_digest(self.prepared.manifest, self.prepared.digests)
 
 
-def open_experiment(experiment: Experiment, *, cache: Path | None = None, quiet: bool = False) -> PreparedExperiment:
+def open_experiment(
+    experiment: Experiment, *, cache: Path | None = None, quiet: bool = False, device: str = "auto"
+) -> PreparedExperiment:
     """Opens the data, decodes images that are not decoded yet, and makes the splits.
 
     Raises:
@@ -79,9 +93,10 @@ def open_experiment(experiment: Experiment, *, cache: Path | None = None, quiet:
     """
     manifest = open_manifest(experiment)
     recipe = check_with(manifest, experiment)
-    prepared_experiment = prepare_experiment(experiment, manifest, recipe, cache=cache, quiet=quiet)
-    # The backbone for images is known now, so the weights can be checked against it.
-    make_network(prepared_experiment.settings(experiment.methods[0]), prepared_experiment.network, manifest.num_classes)
+    prepared_experiment = prepare_experiment(experiment, manifest, recipe, cache=cache, quiet=quiet, device=device)
+    if not experiment.freeze:  # the backbone for images is known now, so the weights can be checked against it
+        settings = prepared_experiment.settings(experiment.methods[0])
+        make_network(settings, prepared_experiment.network, manifest.num_classes)
     return prepared_experiment
 
 
@@ -97,10 +112,29 @@ def check_with(manifest: Manifest, experiment: Experiment, *, only: tuple[int, i
         )
     recipe = checked_recipe(manifest, experiment)
     try_network(manifest, experiment.network, weights=experiment.weights_file)
+    backbone = "mlp" if isinstance(manifest.items, FeatureRows) else experiment.network.get("backbone")
+    if experiment.weights == PRETRAINED and backbone is not None:
+        pretrained_file(backbone)
     for entry in experiment.methods:
         method(entry.name, num_classes=manifest.num_classes, variant=entry.variant, **entry.settings)
+    if experiment.freeze:
+        _check_freeze(manifest, experiment)
     splits_of(experiment, manifest, only=only)
     return recipe
+
+
+def _check_freeze(manifest: Manifest, experiment: Experiment) -> None:
+    """Refuses to freeze where there is nothing to freeze, and pooling of maps that features do not have."""
+    backbone = experiment.network.get("backbone", "")
+    if isinstance(manifest.items, FeatureRows):
+        raise InputError("`freeze` does nothing for a table: leave it out.", argument="freeze")
+    if experiment.weights is None and not is_own(backbone):
+        raise InputError("`freeze` needs weights that are worth keeping: give --weights too.", argument="freeze")
+    if experiment.network.get("pooling", "average") != "average":
+        raise InputError(
+            f"`pooling` must be 'average' with a frozen backbone, got {experiment.network['pooling']!r}.",
+            argument="pooling",
+        )
 
 
 def prepare_experiment(
@@ -111,8 +145,9 @@ def prepare_experiment(
     cache: Path | None = None,
     quiet: bool = False,
     only: tuple[int, int] | None = None,
+    device: str = "auto",
 ) -> PreparedExperiment:
-    """Decodes images that are not decoded yet, and makes the splits."""
+    """Decodes images that are not decoded yet, makes the splits, and has a frozen backbone look at the images."""
     prepared = prepare(manifest, recipe, cache_dir=cache, skip_bad=experiment.source.skip_bad, quiet=quiet)
     splits = splits_of(experiment, prepared.manifest, only=only)
     leaks = refuse_leaks(prepared.manifest, splits, digests=prepared.digests, allow=experiment.allow_leak)
@@ -120,14 +155,43 @@ def prepare_experiment(
         split.name: tuple(str(leak) for leak in find_leaks(prepared.manifest, split, digests=prepared.digests))
         for split in (splits if leaks else ())
     }
+    network = network_of(experiment, prepared)
+    weights = initial_weights(experiment, network)
+    if experiment.freeze and prepared.store is not None:
+        features = features_of(
+            prepared.store,
+            network,
+            recipe.augment,
+            weights=weights,
+            device=find_device(device),
+            progress=False if quiet else None,
+        )
+        prepared = replace(prepared, features=features)
     return PreparedExperiment(
         experiment=experiment,
         prepared=prepared,
         splits=splits,
         recipe=recipe,
-        network=prepared.network(experiment.network),
+        network=network,
         leaks={name: found for name, found in by_split.items() if found},
+        pretrained=weights if experiment.weights == PRETRAINED else None,
     )
+
+
+def initial_weights(experiment: Experiment, network: NetworkSettings) -> Path | None:
+    """Returns the file of the backbone's initial weights; timm's own are fetched if they are asked for."""
+    return pretrained_file(network.backbone) if experiment.weights == PRETRAINED else experiment.weights_file
+
+
+def network_of(experiment: Experiment, prepared: Prepared) -> NetworkSettings:
+    """Returns the network of all runs, with the pixels that its weights were trained on if they are timm's own."""
+    network = prepared.network(experiment.network)
+    if experiment.freeze and not is_own(network.backbone):
+        network = replace(network, pooling="average")
+    own = "timm" if experiment.weights == PRETRAINED else "paper"
+    if network.mean is not None or (experiment.normalise or own) == "paper":
+        return network
+    return replace(network, **timm_pixels(network.backbone))  # type: ignore[arg-type]
 
 
 def open_manifest(experiment: Experiment) -> Manifest:
@@ -171,7 +235,7 @@ def checked_recipe(manifest: Manifest, experiment: Experiment) -> Recipe:
         InputError: All that is wrong, with file and key.
     """
     common = experiment.recipe_source or RecipeSource(file=experiment.name, prefix="recipe.")
-    recipe = recipe_for(manifest, experiment.recipe, source=common.file, prefix=common.prefix)
+    recipe = recipe_for(manifest, experiment.recipe, source=common.file, prefix=common.prefix, frozen=experiment.freeze)
     backbone = experiment.network.get("backbone")
 
     def useless(given: Mapping[str, Any], recipes: Sequence[Recipe], prefix: str) -> Iterator[InputError]:

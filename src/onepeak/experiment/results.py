@@ -43,10 +43,10 @@ def read_results(*folders: str | Path) -> Frame:
         `test_rps_calibrated` and `test_nll_calibrated` are for calibrated posteriors; `test_interval_coverage` and
         `test_interval_size` are the share of true labels within 90 % intervals and their mean number of labels. A
         metric that no run has is left out. `decision` is how the method's label follows from its posterior ("mode",
-        "median", "mean", ...), empty for a method outside the catalog. `network` holds its backbone and pooling, empty
-        for older results, and `weights` the name of the file of initial weights, empty for random ones and "unknown"
-        for older results. The table is sorted within a folder, with
-        methods as in the catalog, independently of the order in which runs finished.
+        "median", "mean", ...), empty for a method outside the catalog. `tuned` holds the settings that a run chose on
+        its validation part. `network` holds its backbone and pooling, empty for older results, and `weights` the name
+        of the file of initial weights, empty for random ones and "unknown" for older results. The table is sorted
+        within a folder, with methods as in the catalog, independently of the order in which runs finished.
     """
     if not folders or len({Path(folder).resolve() for folder in folders}) < len(folders):
         raise InputError(f"`folders` must name one or more different folders, got {[str(each) for each in folders]}.")
@@ -141,6 +141,7 @@ def _row(path: Path, experiment: Path) -> dict[str, Any]:
             "num_valid_groups": (result.get("num_groups") or result["sizes"])["valid"],
             "selected_by": result.get("selected_by", "mae"),
             "settings": result.get("method_settings", {}),
+            "tuned": result.get("tuned", {}),
             "recipe": result.get("recipe", {"epochs": result["epochs"]}),
             "precision": result.get("precision", FULL_PRECISION),
             "network": result.get("network", {}),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from onepeak.experiment.events import Elsewhere, EpochDone, Event, Failed, Finis
 from onepeak.experiment.folder import claim, forget_failure, read_failure, read_result, write_failure
 from onepeak.experiment.grid import Run
 from onepeak.experiment.prepared import PreparedExperiment
+from onepeak.experiment.tuning import grid_of, train_tuned
 from onepeak.training.graphs import is_out_of_memory
 from onepeak.training.progress import Row
 from onepeak.training.run import train_run
@@ -73,15 +75,24 @@ def _train(
     run: Run, prepared_experiment: PreparedExperiment, place: Path, fabric: "Fabric", report: Report, *, alone: bool
 ) -> dict[str, Any]:
     (split,) = [each for each in prepared_experiment.splits if (each.split, each.fold) == (run.split, run.fold)]
+    settings, prepared = prepared_experiment.settings(run.entry), prepared_experiment.prepared
+    notes = {"label": run.entry.label, **prepared_experiment.shared_by_parts(split)}
+    if tune := prepared_experiment.experiment.tune:
+        epochs, grid = settings.recipe.epochs, grid_of(tune)
+        watch = partial(_Watch, run, report)
+        return train_tuned(
+            settings,
+            grid,
+            prepared,
+            split,
+            place,
+            watch=lambda number: watch(number * epochs),
+            notes=notes,
+            fabric=fabric,
+            alone=alone,
+        )
     return train_run(
-        prepared_experiment.settings(run.entry),
-        prepared_experiment.prepared,
-        split,
-        place,
-        fabric=fabric,
-        watches=(_Watch(run, report),),
-        notes={"label": run.entry.label, **prepared_experiment.shared_by_parts(split)},
-        alone=alone,
+        settings, prepared, split, place, fabric=fabric, watches=(_Watch(run, report),), notes=notes, alone=alone
     )
 
 
@@ -91,10 +102,12 @@ class _Watch:
 
     run: Run
     report: Callable[[Event], object]
+    before: int = 0
+    """Epochs of earlier trials, where the run is tuned."""
 
     def step(self, epoch: int, step: int, num_steps: int) -> None:
         """Does nothing: there are too many steps to report."""
 
     def epoch(self, row: Row) -> None:
         """Reports the epoch's row."""
-        self.report(EpochDone(run=self.run, row=row))
+        self.report(EpochDone(run=self.run, row=row | {"epoch": self.before + row["epoch"]}))

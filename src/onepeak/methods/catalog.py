@@ -21,6 +21,7 @@ from onepeak.methods.cross_entropy import CE
 from onepeak.methods.cumulative_link import CLM, CLM_CAUCHIT, CLM_CLOGLOG, CLM_LOGLOG, CLM_PROBIT
 from onepeak.methods.ecoc import ECOC
 from onepeak.methods.expected_error import EAE, SE
+from onepeak.methods.feature_terms import Cloc, FeatureTermRecord, OrdinalEntropy, RankNContrast, WithFeatureTerm
 from onepeak.methods.gaussian import GAUSSIAN
 from onepeak.methods.kappa import WK
 from onepeak.methods.label_distribution import DLDL_V2, LD
@@ -74,6 +75,15 @@ CONSTRAINTS = Registry(
     ],
 )
 
+FEATURE_TERMS = Registry(
+    "term on features",
+    [
+        FeatureTermRecord(name="rnc", title="with Rank-N-Contrast", build=RankNContrast),
+        FeatureTermRecord(name="oe", title="with ordinal entropy", build=OrdinalEntropy),
+        FeatureTermRecord(name="cloc", title="with CLOC", build=Cloc),
+    ],
+)
+
 SMOOTH = "smooth-"
 """Name prefix: the method with its outputs averaged over their neighbours."""
 
@@ -100,8 +110,9 @@ def is_known(name: str) -> bool:
         >>> is_known("smooth-mv+elb"), is_known("smooth-mine"), is_known("mv+mine")
         (True, False, False)
     """
-    before, plus, constraint = name.partition("+")
-    return (before in METHODS or before.removeprefix(SMOOTH) in METHODS) and (not plus or constraint in CONSTRAINTS)
+    before, constraint, _ = _split(name)
+    known = before in METHODS or before.removeprefix(SMOOTH) in METHODS
+    return known and (constraint is None or constraint in CONSTRAINTS)
 
 
 def method(
@@ -115,14 +126,14 @@ def method(
     """Builds a method by name.
 
     Args:
-        name: A name in the catalog; with a constraint, as in `"mv+elb"`; or either with outputs averaged over their
-            neighbours, as in `"smooth-elb"`. It can also be the `MethodRecord` of your own method, in the catalog or
-            not.
+        name: A name in the catalog; with a constraint, as in `"mv+elb"`, a term on features, as in `"mv+rnc"`, or both;
+            or any of these with outputs averaged over their neighbours, as in `"smooth-elb"`. It can also be the
+            `MethodRecord` of your own method, in the catalog or not.
         num_classes: Number of classes, at least 2.
         variant: "corrected" for the method as the cited paper defines it, "as_published" for what the code behind the
             results of Belharbi et al. 2019 computes.
         class_weight: Weight of each class.
-        settings: Settings of the method and of the constraint. An unknown name is an error.
+        settings: Settings of the method and of what is added to it. An unknown name is an error.
 
     Example:
         >>> elb = method("elb", num_classes=70, t=1.0)
@@ -134,10 +145,9 @@ def method(
     """
     if not isinstance(name, str | MethodRecord):
         raise InputError(f"`name` must be the name of a method, such as 'elb', or a MethodRecord, got {name!r}.")
-    smooth, record, constraint = Parts(False, name, None) if isinstance(name, MethodRecord) else parts_of(name)
+    parts = Parts(False, name, None, None) if isinstance(name, MethodRecord) else parts_of(name)
     with real_tensors():
-        built = _built(record, constraint, num_classes, variant, class_weight, settings)
-    return Smoothed(built) if smooth else built
+        return _built(parts, num_classes, variant, class_weight, settings)
 
 
 class Parts(NamedTuple):
@@ -146,6 +156,12 @@ class Parts(NamedTuple):
     smooth: bool
     record: MethodRecord
     constraint: ConstraintRecord | None
+    term: FeatureTermRecord | None
+
+    @property
+    def added(self) -> tuple[ConstraintRecord | FeatureTermRecord, ...]:
+        """What is added to the method."""
+        return tuple(each for each in (self.constraint, self.term) if each is not None)
 
 
 def parts_of(name: str) -> Parts:
@@ -161,64 +177,84 @@ def parts_of(name: str) -> Parts:
             f"`name` must be a name alone, got {name!r}: in Python, settings are keywords, as in "
             "onepeak.method('elb', num_classes=5, t=2.0), or `method_settings` of OrdinalClassifier."
         )
-    before, plus, constraint_name = name.partition("+")
+    before, constraint_name, term = _split(name)
     plain = before.removeprefix(SMOOTH)
     smooth = before not in METHODS and plain in METHODS
     base = plain if smooth else before
     if base not in METHODS:
         raise _unknown(base)
-    if plus and constraint_name not in CONSTRAINTS:
-        error = unknown_name("constraint", constraint_name, [record.name for record in CONSTRAINTS])
+    if constraint_name is not None and constraint_name not in CONSTRAINTS:
+        known = [record.name for record in (*CONSTRAINTS, *FEATURE_TERMS)]
+        error = unknown_name("constraint", constraint_name, known)
         raise UnknownNameError(f"{error} {_OF_YOUR_OWN}", page="extend")
-    constraint = CONSTRAINTS[constraint_name] if plus else None
+    constraint = None if constraint_name is None else CONSTRAINTS[constraint_name]
     if base == constraint_name:
         raise InputError(f"`name` must put a constraint on another method, got {name!r}: {base!r} already has it.")
     if smooth:
         _check_neighbours(METHODS[base])
-    return Parts(smooth, METHODS[base], constraint)
+    return Parts(smooth, METHODS[base], constraint, term)
+
+
+def _split(name: str) -> tuple[str, str | None, FeatureTermRecord | None]:
+    """The name of the method, of the constraint, and the last term on features; two constraints are one unknown."""
+    before, *added = name.split("+")
+    terms = [FEATURE_TERMS[each] for each in added if each in FEATURE_TERMS]
+    others = [each for each in added if each not in FEATURE_TERMS] + [term.name for term in terms[1:]]
+    return before, "+".join(others) if others else None, terms[0] if terms else None
 
 
 def _built(
-    record: MethodRecord,
-    constraint: ConstraintRecord | None,
+    parts: Parts,
     num_classes: int,
     variant: Variant,
     class_weight: PerClass | None,
     settings: dict[str, object],
 ) -> Method:
-    name = record.name if constraint is None else f"{record.name}+{constraint.name}"
+    record, added = parts.record, parts.added
+    name = "+".join([record.name, *(each.name for each in added)])
     check_choice("variant", variant, get_args(Variant))
     if variant == "as_published" and record.as_published == "none":
         raise InputError(f"`variant` must be 'corrected' for {record.name!r}, which is not in the published code.")
 
-    known = record.settings + (tuple(constraint.defaults) if constraint else ())
+    owners = [(record.name, record.settings), *((each.name, tuple(each.defaults)) for each in added)]
+    known = tuple(setting for _, own in owners for setting in own)
     for setting in settings:
         if not known:
             raise InputError(f"{name!r} has no settings, got {setting!r}.")
         if setting not in known:
             raise unknown_name(f"setting of {name!r}", setting, known)
-        if constraint is not None and known.count(setting) > 1:
+        if known.count(setting) > 1:
+            both = " and ".join(repr(owner) for owner, own in owners if setting in own)
             raise InputError(
-                f"`{setting}` is a setting of both {record.name!r} and {constraint.name!r}: "
+                f"`{setting}` is a setting of both {both}: "
                 "build both and combine them with onepeak.Constrained(base, constraint)."
             )
     own = {key: value for key, value in settings.items() if key in record.settings}
     if record.as_published == "differs":
         own["variant"] = variant
-    base = record.made(num_classes, class_weight=class_weight, **own)
-    if constraint is None:
-        return base
-    others = {key: value for key, value in settings.items() if key not in record.settings}
-    return Constrained(base, constraint.build(num_classes, **others))
+    built = record.made(num_classes, class_weight=class_weight, **own)
+    if parts.constraint is not None:
+        built = Constrained(built, parts.constraint.build(num_classes, **_settings_of(parts.constraint, settings)))
+    if parts.smooth:
+        built = Smoothed(built)
+    if parts.term is not None:
+        built = WithFeatureTerm(built, parts.term.build(num_classes, **_settings_of(parts.term, settings)))
+    return built
+
+
+def _settings_of(record: ConstraintRecord | FeatureTermRecord, settings: dict[str, object]) -> dict[str, object]:
+    return {key: value for key, value in settings.items() if key in record.defaults}
 
 
 def _unknown(name: str) -> UnknownNameError:
     names = [record.name for record in METHODS]
     question = did_you_mean(name, [*names, *(SMOOTH + each for each in names)])
     endings = " or ".join(f"+{known.name}" for known in CONSTRAINTS)
+    terms = " or ".join(f"+{known.name}" for known in FEATURE_TERMS)
     return UnknownNameError(
         f"Unknown method {name!r}.{question} Known: {', '.join(names)}. Methods with class scores also accept "
-        f"{endings}, as in mv+elb; most also accept the prefix {SMOOTH}, as in {SMOOTH}elb. {_OF_YOUR_OWN}",
+        f"{endings}, as in mv+elb; all accept {terms}; most also accept the prefix {SMOOTH}, as in {SMOOTH}elb. "
+        f"{_OF_YOUR_OWN}",
         page="choose",
     )
 

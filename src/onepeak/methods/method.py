@@ -49,6 +49,9 @@ class Method(nn.Module, ABC):
     counts_samples: bool = False
     """Whether the schedule follows the samples seen, so that `loss` refuses a distribution over labels."""
 
+    asks_features: bool = False
+    """Whether training also asks something of the features, see `feature_loss`."""
+
     own_rate: float = 1.0
     """Learning-rate factor for the method's own parameters, relative to the network's weights. Thresholds lie units
     apart: at the rate of the weights, the network would adapt to wrong thresholds before they could move."""
@@ -148,6 +151,13 @@ class Method(nn.Module, ABC):
             )
         return losses
 
+    def feature_loss(self, features: Tensor, labels: Labels) -> Tensor:  # noqa: ARG002
+        """What training minimises besides, of the features (samples x features) from which the outputs are made.
+
+        Default: 0. A method that returns more sets `asks_features`.
+        """
+        return features.new_zeros(())
+
     def log_probs(self, outputs: Outputs) -> LogProbs:
         """The posterior over classes."""
         check_scores(outputs, self.num_outputs, name="outputs")
@@ -201,6 +211,7 @@ class Wrapped(Method):
         self.base = base
         self.decision, self.own_rate = base.decision, base.own_rate
         self.batchwise, self.counts_samples = base.batchwise, base.counts_samples
+        self.asks_features = self.asks_features or base.asks_features
 
     def base_outputs(self, outputs: Outputs) -> Outputs:
         """The outputs that the base method gets. Default: the same."""
@@ -228,6 +239,9 @@ class Wrapped(Method):
     def predict(self, outputs: Outputs) -> Labels:
         check_scores(outputs, self.num_outputs, name="outputs")
         return self.base.predict(self.base_outputs(full_precision(outputs)))
+
+    def feature_loss(self, features: Tensor, labels: Labels) -> Tensor:
+        return self.base.feature_loss(features, labels)
 
     @property
     def scheduled(self) -> bool:

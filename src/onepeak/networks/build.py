@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias, get_args
 
 from torch import Tensor, nn
 
-from onepeak._core.check import check_choice, check_integer
+from onepeak._core.check import check_choice, check_integer, check_number
 from onepeak.errors import InputError
 from onepeak.methods import Method
 from onepeak.networks.backbones import Mlp, SmallConvNet, TimmBackbone
@@ -27,6 +27,7 @@ PoolingName: TypeAlias = Literal["wildcat", "average", "max"]
 
 _OF_WILDCAT = ("maps_per_class", "kmax", "kmin", "alpha")
 _OF_MAPS = ("pooling", *_OF_WILDCAT)
+_OF_PIXELS = ("mean", "std")
 _OF_MLP = ("hidden", "dropout")
 _OF_TABLES = ("num_features", *_OF_MLP)
 
@@ -62,23 +63,37 @@ class NetworkSettings:
     """Widths of the hidden layers of "mlp"."""
     dropout: float = 0.0
     """Dropout of the hidden layers of "mlp"."""
+    mean: tuple[float, float, float] | None = None
+    """Mean of red, green and blue, from 0 to 1, that is subtracted from the pixels; None maps them to -1..1."""
+    std: tuple[float, float, float] | None = None
+    """Deviation of red, green and blue, that the pixels are then divided by."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", tuple(self.hidden))  # JSON gives a list
+        self._check_pixels()
         check_choice("pooling", self.pooling, get_args(PoolingName))
         if self.backbone == "mlp":
-            self._refuse(_OF_MAPS, "backbone='mlp'")
+            self._refuse((*_OF_MAPS, *_OF_PIXELS), "backbone='mlp'")
             if self.num_features is None:
                 raise InputError("`num_features` must be given with backbone='mlp': the number of table columns.")
             return  # Mlp checks the values it takes
         own = is_own(self.backbone)
         self._refuse(_OF_MLP if own else _OF_TABLES, f"backbone={self.backbone!r}")
         if own and self.num_features is not None:
-            self.refuse_pooling("rows of a table")
+            self._refuse((*_OF_MAPS, *_OF_PIXELS), "rows of a table")
         if self.pooling != "wildcat":
             self._refuse(_OF_WILDCAT, f"pooling={self.pooling!r}")
         check_integer("maps_per_class", self.maps_per_class, minimum=1)
         WildcatPooling(kmax=self.kmax, kmin=self.kmin, alpha=self.alpha)
+
+    def _check_pixels(self) -> None:
+        if (self.mean is None) != (self.std is None):
+            raise InputError("`mean` and `std` must be given together, or neither.")
+        for name, values in (("mean", self.mean), ("std", self.std)):
+            if values is not None and (not isinstance(values, tuple | list) or len(values) != 3):
+                raise InputError(f"`{name}` must be three numbers, for red, green and blue, got {values!r}.")
+            for value in values or ():
+                check_number(name, value, minimum=0 if name == "mean" else None, above=0 if name == "std" else None)
 
     def refuse_pooling(self, chosen: str) -> None:
         """Raises an error if pooling settings are given although there are no maps to pool.
@@ -135,6 +150,17 @@ def build_network(
         with seeded(seed, "method"):
             reset_weights(method)
     return Network(backbone, head, method, notes=() if weights is None else _load(backbone, weights))
+
+
+def network_on_features(
+    method: Method, settings: NetworkSettings, num_channels: int, *, of_maps: bool, seed: int
+) -> Network:
+    """Builds what `build_network` puts after the backbone, with the same initial weights, on given features."""
+    with seeded(seed, "head"):
+        head = _head(num_channels, method.num_outputs, settings, of_maps=of_maps)
+    with seeded(seed, "method"):
+        reset_weights(method)
+    return Network(nn.Identity(), head, method)
 
 
 def network_around(

@@ -11,12 +11,43 @@ from onepeak.errors import InputError
 
 def normalise(batch: Tensor) -> Tensor:
     """Maps uint8 images, batch x 3 x height x width, from 0..255 to -1..1, as the paper does for all data sets."""
+    _check_pixels(batch)
+    return batch.float().mul_(1 / 127.5).sub_(1)
+
+
+def _check_pixels(batch: Tensor) -> None:
     if batch.dtype != torch.uint8 or batch.ndim != 4 or batch.shape[1] != 3:
         raise InputError(
             "`batch` must be uint8 of shape (batch, 3, height, width), "
             f"got {batch.dtype} of shape {tuple(batch.shape)}."
         )
-    return batch.float().mul_(1 / 127.5).sub_(1)
+
+
+@final
+class ImageInput(nn.Module):
+    """From uint8 images, batch x 3 x height x width, to what a backbone reads.
+
+    Args:
+        mean: Mean of each colour from 0 to 1; None for `normalise`, whose mean and deviation are .5.
+        std: Deviation of each colour.
+    """
+
+    def __init__(self, mean: Sequence[float] | None = None, std: Sequence[float] | None = None) -> None:
+        super().__init__()
+        self.scale: Tensor | None
+        self.shift: Tensor | None
+        pairs = None if mean is None or std is None else list(zip(mean, std, strict=True))
+        scale = None if pairs is None else torch.tensor([1 / (255 * std) for _, std in pairs]).view(3, 1, 1)
+        shift = None if pairs is None else torch.tensor([mean / std for mean, std in pairs]).view(3, 1, 1)
+        self.register_buffer("scale", scale)
+        self.register_buffer("shift", shift)
+
+    def forward(self, batch: Tensor) -> Tensor:
+        """Returns float32 of the same shape."""
+        if self.scale is None or self.shift is None:
+            return normalise(batch)
+        _check_pixels(batch)
+        return batch.float().mul_(self.scale).sub_(self.shift)
 
 
 @final

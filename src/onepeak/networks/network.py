@@ -46,7 +46,16 @@ class Network(nn.Module):
 
     def forward(self, inputs: Tensor) -> Outputs:
         """Returns the method's outputs, one row per sample."""
-        outputs: Tensor = self.head(self.backbone(inputs))
+        return self._outputs_of(self.backbone(inputs))
+
+    def with_features(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns the method's outputs and the features from which the head makes them; of maps, the means."""
+        features: Tensor = self.backbone(inputs)
+        means = features.flatten(2).mean(dim=-1) if features.ndim > 2 else features
+        return self._outputs_of(features), means
+
+    def _outputs_of(self, features: Tensor) -> Tensor:
+        outputs: Tensor = self.head(features)
         if outputs.ndim != 2 or outputs.shape[1] != self.method.num_outputs:
             raise InputError(
                 f"`head` must return shape (batch, {self.method.num_outputs}), as {type(self.method).__name__} reads "

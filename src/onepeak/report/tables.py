@@ -10,7 +10,12 @@ from onepeak._core.imports import Frame, require
 from onepeak.errors import InputError
 from onepeak.experiment.results import read_results
 from onepeak.experiment.statistics import RankComparison, compare_ranks
+<<<<<<< HEAD
 from onepeak.report.figures.canvas import printed, save
+=======
+from onepeak.experiment.tuning import tuned_note
+from onepeak.report.figures.canvas import save
+>>>>>>> main
 from onepeak.report.method_tables import WideTable, latex_table, markdown_table, selecting, wide_tables
 from onepeak.report.summary import TABLE_METRICS, in_common, summary
 
@@ -71,7 +76,8 @@ def write_summary(results: Frame, table: Frame, folder: Path) -> TablePaths:
         ),
     )
     write_text_in_one_step(paths.csv, table.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
-    write_text_in_one_step(paths.markdown, _joined(tables, markdown_table))
+    note = tuned_note(results)
+    write_text_in_one_step(paths.markdown, _joined(tables, markdown_table) + (f"\nNote: {note}.\n" if note else ""))
     write_text_in_one_step(paths.latex, "% needs \\usepackage{booktabs}\n" + _joined(tables, latex_table))
     return paths
 

@@ -14,7 +14,7 @@ from onepeak._core.wording import did_you_mean_file, listed
 from onepeak.data.costs import costs_of
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
-from onepeak.networks.inputs import normalise
+from onepeak.networks.inputs import ImageInput
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import is_own
 from onepeak.posterior.predictions import Predictions, SourceName, Unlike
@@ -124,6 +124,7 @@ class Model:
         self.description = description
         self.network = network.to(device).eval()
         self.device = device
+        self._input = ImageInput(description.network.mean, description.network.std).to(device)
         self._compiled = is_own(description.network.backbone)  # only a user's own network may be compiled
 
     def __repr__(self) -> str:
@@ -262,7 +263,8 @@ class Model:
     def _images(self, images: Sequence[Pixels]) -> Tensor:
         # Channels-last memory, as in training's batches: another layout would round differently.
         batch = torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2)
-        return normalise(batch.to(self.device))
+        inputs: Tensor = self._input(batch.to(self.device))
+        return inputs
 
     @torch.inference_mode()
     def _computed(self, inputs: Tensor) -> tuple[Tensor, Tensor]:

@@ -12,7 +12,7 @@ from torch import Tensor
 from onepeak.data.images.augment import Augment, draw_changes, shuffled
 from onepeak.data.images.batches import crop_table, evaluation_batches, gather, train_batch
 from onepeak.data.images.store.images import ImageStore
-from onepeak.networks.inputs import normalise
+from onepeak.networks.inputs import ImageInput
 
 Indices = npt.NDArray[np.int64]
 
@@ -41,15 +41,19 @@ class Feed(ABC):
 class ImageFeed(Feed):
     """Images of a store: random crops for training, whole images for evaluation."""
 
-    def __init__(self, store: ImageStore, augment: Augment, device: torch.device) -> None:
+    def __init__(
+        self, store: ImageStore, augment: Augment, device: torch.device, pixels: ImageInput | None = None
+    ) -> None:
         self.store = store.to(device) if device.type != "cpu" and store.fits(device) else store
         self.augment = augment
         self.device = device
+        self.input = (pixels or ImageInput()).to(device)
 
     def train_inputs(self, indices: Indices, *, seed: int, epoch: int) -> Tensor:
         """Returns augmented crops, normalised."""
         batch = train_batch(self.store, indices, self.augment, seed=seed, epoch=epoch, device=self.device)
-        return normalise(batch)
+        inputs: Tensor = self.input(batch)
+        return inputs
 
     def train_plan(self, indices: Indices, *, seed: int, epoch: int) -> Tensor | None:
         """Returns the crops if the store is on a GPU, no image must be enlarged and colours do not change."""
@@ -65,12 +69,13 @@ class ImageFeed(Feed):
         side = self.augment.crop
         if side is None:
             raise TypeError("whole images have no plan")
-        return normalise(gather(self.store, plan, (side, side)).permute(0, 3, 1, 2))
+        inputs: Tensor = self.input(gather(self.store, plan, (side, side)).permute(0, 3, 1, 2))
+        return inputs
 
     def evaluation_inputs(self, indices: Indices, *, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:
         """Yields whole images, normalised; images of one size share a batch."""
         for places, batch in evaluation_batches(self.store, indices, batch_size=batch_size, device=self.device):
-            yield places, normalise(batch)
+            yield places, self.input(batch)
 
 
 @final

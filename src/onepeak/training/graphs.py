@@ -178,7 +178,10 @@ def asks_for_no_number(method: Method) -> bool:
     try:
         there = copy.deepcopy(method).to("meta")
         outputs = torch.empty(4, method.num_outputs, device="meta", requires_grad=True)
-        there.loss(outputs, torch.empty(4, dtype=torch.int64, device="meta"), reduction="mean").backward()
+        labels = torch.empty(4, dtype=torch.int64, device="meta")
+        there.loss(outputs, labels, reduction="mean").backward()
+        if there.asks_features:
+            there.feature_loss(torch.empty(4, 8, device="meta", requires_grad=True), labels).backward()
     except Exception:  # a custom method may raise anything
         return False
     return True

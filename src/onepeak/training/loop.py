@@ -81,6 +81,10 @@ class Objective(nn.Module):
 
     def forward(self, inputs: Tensor, labels: Tensor, total_weight: float | None) -> Tensor:
         """Returns the mean loss of a batch; with a total weight, the sum divided by it."""
+        method = self.network.method
+        if method.asks_features:  # never with several processes, each of which would see its share of the batch only
+            outputs, features = self.network.with_features(inputs)
+            return loss_or_nan(method, outputs, labels, reduction="mean") + method.feature_loss(features, labels)
         outputs = self.network(inputs)
         if total_weight is None:
             return loss_or_nan(self.network.method, outputs, labels, reduction="mean")
@@ -132,6 +136,7 @@ class Loop:
         if fabric.device.type == "cuda":
             network.to(memory_format=torch.channels_last)  # like the images; otherwise every step converts the weights
         check_share(recipe, fabric.world_size)
+        check_feature_terms(network, fabric.world_size)
         if recipe.sync_batch_norm:
             synchronise_batch_norm(network, fabric)
         self.loss, self.optimizer = fabric.setup(Objective(network), make_optimizer(network, recipe))
@@ -353,6 +358,15 @@ def check_share(recipe: Recipe, world_size: int) -> None:
     if recipe.batch_size < world_size:
         raise InputError(
             f"`batch_size` must be at least the number of processes, {world_size}, got {recipe.batch_size}."
+        )
+
+
+def check_feature_terms(network: Network, world_size: int) -> None:
+    """Checks that a term on features sees whole batches."""
+    if network.method.asks_features and world_size > 1:
+        raise InputError(
+            "A term on features, such as +rnc, compares all samples of a batch, of which each process sees only its "
+            f"share: train with one process, got {world_size}."
         )
 
 

@@ -24,6 +24,7 @@ from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import check_trusted, source_digest
 from onepeak.training.calibration import Calibration
+from onepeak.training.features import BACKBONE
 from onepeak.training.image_range import ImageRange
 from onepeak.training.out_folder import DESCRIPTION, FORMAT
 from onepeak.training.table import TableEncoder
@@ -125,8 +126,13 @@ def check_method(folder: Path, description: ModelDescription) -> None:
 
 def weights_id(folder: Path) -> str:
     """Returns the identifier of the weights in an audit: the first 12 hex digits of the SHA-256 of their file."""
-    with (folder / WEIGHTS).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:12]
+    digest = hashlib.sha256()
+    for name in (WEIGHTS, BACKBONE):
+        if (folder / name).is_file():
+            with (folder / name).open("rb") as file:
+                while piece := file.read(2**20):
+                    digest.update(piece)
+    return digest.hexdigest()[:12]
 
 
 def load_network(folder: Path, description: ModelDescription) -> Network:
@@ -151,6 +157,8 @@ def load_network(folder: Path, description: ModelDescription) -> Network:
     path = folder / WEIGHTS
     try:
         weights = safetensors.load_file(path)
+        if (folder / BACKBONE).is_file():
+            weights |= safetensors.load_file(folder / BACKBONE)
     except Exception as error:  # safetensors raises its own classes, and it may not be installed
         raise InputError(
             f"{path} must be the weights of the model, got a file that cannot be read: {error}."

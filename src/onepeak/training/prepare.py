@@ -22,8 +22,10 @@ from onepeak.data.tables.faults import refuse_lost
 from onepeak.errors import InputError
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
+from onepeak.networks.inputs import ImageInput
 from onepeak.networks.own_backbone import is_own
 from onepeak.networks.weights import read_weights
+from onepeak.training.features import FeatureFeed, Features
 from onepeak.training.feed import Feed, ImageFeed, RowFeed
 from onepeak.training.model_files import WEIGHTS, load_description
 from onepeak.training.out_folder import DESCRIPTION
@@ -41,10 +43,14 @@ class Prepared:
     """The images, in the manifest's order; None for a table."""
     digests: tuple[str, ...]
     """A hash of each item's content, for the leak check."""
+    features: Features | None = None
+    """The features of a frozen backbone, which runs are trained on in place of the images."""
     doubts: tuple[str, ...] = ()
     """Notes on what looks odd in the images."""
 
-    def feed(self, split: Split, recipe: Recipe, device: torch.device) -> tuple[Feed, TableEncoder | None]:
+    def feed(
+        self, split: Split, recipe: Recipe, device: torch.device, network: NetworkSettings | None = None
+    ) -> tuple[Feed, TableEncoder | None]:
         """Returns the batches for one run; a table's encoder is fitted to the run's training part."""
         items = self.manifest.items
         if isinstance(items, FeatureRows):
@@ -52,7 +58,10 @@ class Prepared:
             return RowFeed(encoder.encode(items), device), encoder
         if self.store is None:
             raise TypeError("images without a store")
-        return ImageFeed(self.store, recipe.augment, device), None
+        if self.features is not None:
+            return FeatureFeed(self.features, device), None
+        pixels = None if network is None else ImageInput(network.mean, network.std)
+        return ImageFeed(self.store, recipe.augment, device, pixels), None
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -71,6 +71,9 @@ TABLE = Recipe(
 LARGE_TABLE = replace(TABLE, epochs=40, lr=6e-3)
 """The same errors as with `TABLE`, in a fraction of the time."""
 
+FROZEN = replace(TABLE, epochs=100, lr=3e-3, weight_decay=1e-2, evaluation_batch_size=1024)
+"""For the head on the features of a frozen backbone."""
+
 MANY_ROWS = 20_000
 """Number of rows from which a table is large."""
 
@@ -94,7 +97,7 @@ BASE = "base"
 """The key that names the preset a file starts from."""
 
 
-def preset(name: str, manifest: Manifest) -> Recipe:
+def preset(name: str, manifest: Manifest, *, frozen: bool = False) -> Recipe:
     """Returns the recipe of a name for some data.
 
     "auto" is chosen for the data, with smaller batches and more epochs for few images. "paper" is the paper's recipe,
@@ -103,6 +106,9 @@ def preset(name: str, manifest: Manifest) -> Recipe:
     check_choice("recipe", name, PRESETS)
     if name == "paper":
         return PAPER_BY_SET.get(manifest.name, PAPER)
+    if frozen:  # the geometry of the images, and steps as for the rows of a table
+        images = preset(name, manifest)
+        return replace(FROZEN, batch_size=rows_per_step(len(manifest)), resize=images.resize, augment=images.augment)
     match manifest.items:
         case FeatureRows():
             return table_recipe(len(manifest))
@@ -115,10 +121,12 @@ def preset(name: str, manifest: Manifest) -> Recipe:
             return _for_few(IMAGES, len(manifest))
 
 
-def recipe_for(manifest: Manifest, settings: Mapping[str, Any], *, source: str, prefix: str = "") -> Recipe:
+def recipe_for(
+    manifest: Manifest, settings: Mapping[str, Any], *, source: str, prefix: str = "", frozen: bool = False
+) -> Recipe:
     """Returns the preset that the settings name ("auto" by default), changed by the other settings."""
     try:
-        base = preset(settings.get(BASE, "auto"), manifest)
+        base = preset(settings.get(BASE, "auto"), manifest, frozen=frozen)
     except InputError as error:
         raise error.at(f"{prefix}{BASE}", file=source) from error
     return changed(base, {name: settings[name] for name in settings if name != BASE}, source=source, prefix=prefix)

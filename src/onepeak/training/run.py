@@ -18,7 +18,7 @@ from onepeak._version import __version__
 from onepeak.data.splits import Split, group_counts
 from onepeak.methods.catalog import method
 from onepeak.methods.method import Variant
-from onepeak.networks.build import NetworkSettings, build_network
+from onepeak.networks.build import NetworkSettings, build_network, network_on_features
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import source_digest
 from onepeak.networks.seeds import seeded
@@ -28,6 +28,7 @@ from onepeak.training.checkpoint import HASH
 from onepeak.training.convergence import best_constant, never_predicted
 from onepeak.training.devices import same_bits
 from onepeak.training.evaluate import measure, measured_names, predict
+from onepeak.training.features import Features
 from onepeak.training.image_range import ImageRange, evidence_range
 from onepeak.training.loop import Loop
 from onepeak.training.model_files import ModelDescription, save_held_out_items, save_model, save_trained_items
@@ -54,6 +55,8 @@ class RunSettings:
     """A local file with initial weights for the backbone."""
     recipe: Recipe
     seed: int = 0
+    features: str | None = None
+    """The digest of the features of a frozen backbone, from which head and method are trained; None to train all."""
 
     def selection(self, data: str) -> str:
         """Returns the metric that chooses the epoch; "as_published" is the published code's choice for each method."""
@@ -71,7 +74,8 @@ def published_selection(data: str, method: str) -> str:
 
 def fingerprint(settings: RunSettings, prepared: Prepared, split: Split, fabric: "Fabric") -> dict[str, str]:
     """Returns everything that determines a run's outcome, except library versions: settings, and hashes of content."""
-    weights = None if settings.weights is None else settings.weights.read_bytes()
+    # Features stand for the weights that they come from.
+    weights = None if settings.weights is None or settings.features else settings.weights.read_bytes()
     written = source_digest(settings.network.backbone)
     return {
         **_by_name({name: value for name, value in asdict(settings).items() if name != "weights"}),
@@ -111,10 +115,12 @@ def train_run(
     notes: dict[str, Any] | None = None,
     checkpoint_seconds: float | None = None,
     alone: bool = True,
+    test: bool = True,
 ) -> dict[str, Any]:
     """Trains, or resumes from the folder's checkpoint, and writes the run's files; `result.json` comes last.
 
-    `notes` are further entries of it. For `checkpoint_seconds` and `alone` see `Loop`.
+    `notes` are further entries of it. For `checkpoint_seconds` and `alone` see `Loop`. Without `test`, it only
+    tells how good validation is, and leaves its last checkpoint, from which a run of the same settings goes on.
     """
     split.check_within(len(prepared.manifest))
     folder.mkdir(parents=True, exist_ok=True)
@@ -123,10 +129,12 @@ def train_run(
     manifest, store, recipe = prepared.manifest, prepared.store, settings.recipe
     select = settings.selection(manifest.name)
     with same_bits():
-        feed, encoder = prepared.feed(split, recipe, fabric.device)
+        feed, encoder = prepared.feed(split, recipe, fabric.device, settings.network)
         shape = settings.network if encoder is None else replace(settings.network, num_features=encoder.num_features)
         weights = class_weights(recipe.class_weight, manifest.labels[split.train], manifest.num_classes)
-        network = make_network(settings, shape, manifest.num_classes, class_weight=weights).to(fabric.device)
+        network = make_network(
+            settings, shape, manifest.num_classes, class_weight=weights, features=prepared.features
+        ).to(fabric.device)
         loop = Loop(
             network,
             feed,
@@ -143,13 +151,17 @@ def train_run(
             fingerprint=fingerprint(settings, prepared, split, fabric),
             every_seconds=checkpoint_seconds,
         )
+        if not test:
+            return _trial(loop, select, folder)
         size = recipe.evaluation_batch_size
         parts = {
             name: predict(network, feed, indices, loop.device_labels, fabric=fabric, batch_size=size)
             for name, indices in (("valid", split.valid), ("test", split.test))
         }
         predicted = parts["valid"].predicted_index
-        strength = evidence_range(network, feed, split.valid, predicted, fabric=fabric, batch_size=size)
+        strength = None  # features have no positions
+        if prepared.features is None:
+            strength = evidence_range(network, feed, split.valid, predicted, fabric=fabric, batch_size=size)
     description = ModelDescription(
         classes=manifest.classes,
         method=settings.method,
@@ -179,9 +191,20 @@ def train_run(
         write_predictions(parts, prepared, folder / "predictions.parquet")
         save_held_out_items(folder, held_out)
         save_trained_items(folder, [prepared.digests[item] for item in split.train])
+        if prepared.features is not None:
+            prepared.features.link_backbone(folder)
         save_model(folder, description, network.state_dict())
         write_text_in_one_step(folder / RESULT, json_text(result))
         (folder / CHECKPOINT).unlink(missing_ok=True)
+    return result
+
+
+def _trial(loop: Loop, select: str, folder: Path) -> dict[str, Any]:
+    """Writes and returns the validation metric of the epoch that was kept."""
+    value = loop.history[loop.best_epoch]["valid_mae" if select == "last" else f"valid_{select}"]
+    result = {"value": value, "best_epoch": loop.best_epoch, "seconds": round(loop.seconds, 3)}
+    if loop.fabric.is_global_zero:
+        write_text_in_one_step(folder / RESULT, json_text(result))
     return result
 
 
@@ -213,6 +236,7 @@ def _result(
         "decision": loop.network.method.decision,
         "network": {"backbone": settings.network.backbone, "pooling": settings.network.pooling},
         "weights": None if settings.weights is None else settings.weights.name,
+        **({"frozen": True} if settings.features else {}),
         "data": prepared.counts,
         "protocol": split.protocol,
         "split": split.split,
@@ -247,7 +271,12 @@ def _result(
 
 
 def make_network(
-    settings: RunSettings, shape: NetworkSettings, num_classes: int, *, class_weight: tuple[float, ...] | None = None
+    settings: RunSettings,
+    shape: NetworkSettings,
+    num_classes: int,
+    *,
+    class_weight: tuple[float, ...] | None = None,
+    features: Features | None = None,
 ) -> Network:
     """Builds the network of a run; methods start from the same weights in all layers that they share."""
     with seeded(settings.seed, "method"):  # its layers draw random numbers, which must not affect other threads
@@ -258,6 +287,9 @@ def make_network(
             class_weight=None if class_weight is None else torch.tensor(class_weight),
             **settings.method_settings,
         )
+    if features is not None:
+        channels = features.values.shape[-1]
+        return network_on_features(made, shape, channels, of_maps=features.of_maps, seed=settings.seed)
     return build_network(made, shape, weights=settings.weights, seed=settings.seed)
 
 

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 
 from onepeak.cli.train.warnings import first_weights_notes, training_warnings
@@ -116,4 +114,4 @@ def test_class_weights_are_not_advised_where_they_are_set_or_where_the_class_is_
 def test_a_large_network_without_weights_is_noted_with_the_flag_that_gives_them(backbone, noted):
     notes = first_weights_notes(backbone, None)
     assert [(note.code, "--weights" in note) for note in notes] == [("random-weights", True)] * noted
-    assert first_weights_notes(backbone, Path("resnet18.safetensors")) == ()
+    assert first_weights_notes(backbone, "resnet18.safetensors") == ()

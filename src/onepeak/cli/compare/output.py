@@ -15,6 +15,7 @@ from onepeak.experiment.compare import Outcome
 from onepeak.experiment.estimate import PlannedRun
 from onepeak.experiment.events import Executor
 from onepeak.experiment.results import read_results
+from onepeak.experiment.tuning import tuned_note
 from onepeak.report.planned_comparison import BASELINE
 
 _MOST_LISTED = 40
@@ -138,6 +139,8 @@ def print_comparison(
         typer.echo(json_text(findings_record([folder], results, written, against=against)))
     else:
         print_results(results, against=against)
+        if note := tuned_note(results):
+            print_note(f"Note: {note}")
         if not quiet:
             print_findings(written, folder, stderr=True)
     return written.page

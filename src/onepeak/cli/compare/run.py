@@ -28,6 +28,7 @@ from onepeak.experiment.grid import grid
 from onepeak.experiment.plan import Experiment, entries_from_text, name_for, read_recipe
 from onepeak.experiment.plan_file import read_plan
 from onepeak.experiment.prepared import PreparedExperiment, open_experiment, recipe_of
+from onepeak.experiment.tuning import grid_of
 from onepeak.report.planned_comparison import check_rows
 from onepeak.training.convergence import epochs_in_words
 from onepeak.training.devices import make_fabric
@@ -85,7 +86,7 @@ def compare_all(request: CompareRequest) -> None:
             torch.set_num_threads(request.threads or 1)  # so that the probe is as fast as a worker
         estimate = plan_runs(experiment, folder, fabric=fabric)
         if not request.quiet:
-            notes = first_weights_notes(estimate.backbone, experiment.weights_file) if estimate.backbone else ()
+            notes = first_weights_notes(estimate.backbone, experiment.weights) if estimate.backbone else ()
             print_notes((*estimate.notes, *notes))
         print_plan(estimate.runs, executor=executor, as_json=request.as_json)
         return
@@ -93,6 +94,7 @@ def compare_all(request: CompareRequest) -> None:
         experiment,
         folder,
         executor=executor_of(request),
+        device=request.device if request.executor == "local" else "auto",
         cache=request.cache,
         against=request.against,
         alone=request.alone,
@@ -179,6 +181,7 @@ def run_comparison(
     folder: Path,
     *,
     executor: Executor,
+    device: str = "auto",
     cache: Path | None = None,
     against: str | None = None,
     alone: str | None = None,
@@ -191,6 +194,7 @@ def run_comparison(
         experiment: The plan.
         folder: Where its runs are kept.
         executor: What trains them.
+        device: Where a frozen backbone looks at the images.
         cache: Folder for decoded images.
         against: The row that others are tested against; the best one of each metric if left out.
         alone: The row that is compared with that one, or with ce, by itself; elb if left out.
@@ -204,16 +208,17 @@ def run_comparison(
         FailedRunsError: Some runs failed; the others are done, and what they found is printed.
     """
     check_folder_path(folder)
-    prepared_experiment = open_experiment(experiment, cache=cache, quiet=quiet)
+    prepared_experiment = open_experiment(experiment, cache=cache, quiet=quiet, device=device)
     runs = grid(experiment.methods, prepared_experiment.splits)
     recipes = {entry.label: recipe_of(entry, prepared_experiment.recipe) for entry in experiment.methods}
+    trials = len(grid_of(experiment.tune))
     at_most = any(recipe.patience is not None for recipe in recipes.values())
-    progress = Progress(runs, {label: recipe.epochs for label, recipe in recipes.items()}, at_most=at_most)
+    progress = Progress(runs, {label: recipe.epochs * trials for label, recipe in recipes.items()}, at_most=at_most)
     if not quiet:
         print_notes(
             (
                 *prepared_experiment.notes,
-                *first_weights_notes(prepared_experiment.network.backbone, experiment.weights_file),
+                *first_weights_notes(prepared_experiment.network.backbone, experiment.weights),
             )
         )
         print_note(_title(prepared_experiment, folder, executor, num_runs=len(runs)))

@@ -73,10 +73,10 @@ def train_one(request: TrainRequest) -> None:
     done = epochs_done(out / CHECKPOINT)
     logger = LoggerWatch(request.logger, out) if fabric.is_global_zero and request.logger != "none" else None
     prepared_experiment = prepare_experiment(
-        experiment, manifest, recipe, cache=request.cache, quiet=request.quiet, only=only
+        experiment, manifest, recipe, cache=request.cache, quiet=request.quiet, only=only, device=request.device
     )
     threads = request.threads or (
-        1 if fabric.device.type == "cpu" and prepared_experiment.network.backbone == "mlp" else None
+        1 if fabric.device.type == "cpu" and _takes_short_steps(prepared_experiment) else None
     )
     if threads is not None:
         torch.set_num_threads(threads)  # a table's steps are so short that threads only wait for each other
@@ -87,6 +87,10 @@ def train_one(request: TrainRequest) -> None:
         show(result, manifest.num_classes, out)
         if not request.quiet:
             print_notes(training_warnings(result, manifest.num_classes, values_to_lower(out, result["selected_by"])))
+
+
+def _takes_short_steps(prepared_experiment: PreparedExperiment) -> bool:
+    return prepared_experiment.network.backbone == "mlp" or prepared_experiment.prepared.features is not None
 
 
 def check_folder(out: Path, *, resume: bool) -> None:
@@ -114,9 +118,7 @@ def announce(
         prepared_experiment.network.backbone,
         prepared_experiment.recipe.epochs,
     )
-    print_notes(
-        (*prepared_experiment.notes, *first_weights_notes(backbone, prepared_experiment.experiment.weights_file))
-    )
+    print_notes((*prepared_experiment.notes, *first_weights_notes(backbone, prepared_experiment.experiment.weights)))
     print_note(
         f"{request.entry.name} on {manifest.name}: {manifest.num_classes} classes, "
         f"{' / '.join(str(size) for size in prepared_experiment.splits[0].sizes.values())} to train / validate / test, "

@@ -1,6 +1,5 @@
 """Warnings about figures of `train` that mean little."""
 
-from pathlib import Path
 from typing import Any
 
 from onepeak._core.wording import counted, listed
@@ -73,7 +72,7 @@ _LEARNS_ALONE = ("small", "mlp")
 """Backbones that are made to begin with nothing; what the user's own begin with is his to say."""
 
 
-def first_weights_notes(backbone: str, weights: Path | None) -> tuple[Note, ...]:
+def first_weights_notes(backbone: str, weights: str | None) -> tuple[Note, ...]:
     """A note where a large network has to learn to see from the data at hand alone.
 
     Example:
@@ -85,7 +84,7 @@ def first_weights_notes(backbone: str, weights: Path | None) -> tuple[Note, ...]
     if weights is not None or backbone in _LEARNS_ALONE or is_own(backbone):
         return ()
     text = (
-        f"{backbone} starts from random weights: give pretrained ones (--weights FILE), or expect much larger errors "
-        f"on photographs. How to get them: {in_documentation('images')}"
+        f"{backbone} starts from random weights: give pretrained ones (--weights pretrained, or a file), or expect "
+        f"much larger errors on photographs. How to get them: {in_documentation('images')}"
     )
     return (Note("random-weights", text),)

@@ -39,6 +39,7 @@ from onepeak.experiment.prepared import PreparedExperiment
 from onepeak.experiment.task import failed_by, known_end, train_task
 from onepeak.networks.own_backbone import source_digest
 from onepeak.training.devices import make_fabric
+from onepeak.training.features import BACKBONE
 from onepeak.training.out_folder import RESULT
 from onepeak.training.run import CHECKPOINT, versions
 
@@ -326,6 +327,8 @@ class Fleet:
         if answer is None:
             self.send_images()
             return None
+        if features := self.prepared_experiment.prepared.features:
+            features.link_backbone(place)
         write_run_files(answer.files, place)
         if isinstance(answer.outcome, Finished):
             forget_failure(place)
@@ -448,11 +451,12 @@ def _store(folder: Path, index: StoreIndex, pieces: Pieces | None) -> ImageStore
 
 def pack(prepared_experiment: PreparedExperiment) -> Shipment:
     """Packs an experiment for sending."""
-    store, weights = prepared_experiment.prepared.store, prepared_experiment.experiment.weights_file
+    store, weights = prepared_experiment.prepared.store, prepared_experiment.weights_file
     rest = replace(
         prepared_experiment,
         prepared=replace(prepared_experiment.prepared, store=None),
         experiment=replace(prepared_experiment.experiment, weights=None),
+        pretrained=None,
     )
     return Shipment(
         prepared_experiment=pickle.dumps(rest),
@@ -534,7 +538,7 @@ def read_run_files(folder: Path) -> dict[str, bytes]:
     return {
         path.name: path.read_bytes()
         for path in sorted(folder.iterdir())
-        if path.is_file() and path.name != CHECKPOINT and not path.name.startswith(".")
+        if path.is_file() and path.name not in (CHECKPOINT, BACKBONE) and not path.name.startswith(".")
     }
 
 

@@ -208,9 +208,9 @@ class Posteriors:
         for index in places.tolist():
             part, item = samples.part_of(index), int(samples.item[index])
             truth, predicted = int(samples.label[index]), int(samples.predicted[index])
-            said, note = (f"{samples.sure[index]:.5f}", f"{samples.soi[index]:.5f}"), self._note(part, item)
+            shown, note = (f"{samples.sure[index]:.5f}", f"{samples.soi[index]:.5f}"), self._note(part, item)
             name = predictions[part].name(int(samples.place[index]), self.source)
-            line = (part, item, name, classes[truth], classes[predicted], abs(truth - predicted), *said)
+            line = (part, item, name, classes[truth], classes[predicted], abs(truth - predicted), *shown)
             marks = (bool(samples.paradoxical[index]), note["flag"])
             writer.writerow((*line, *("yes" if each else "no" for each in marks), note["note"]))
         return file.getvalue()

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from onepeak._core.imports import require
 from onepeak.errors import OnepeakError
 from onepeak.metrics.functional.side_order_index import side_order_index
-from onepeak.networks.inputs import normalise
+from onepeak.networks.inputs import ImageInput
 from onepeak.posterior.isotonic import NO_PROBABILITY, add_in_log, scan
 from onepeak.serving.model import Model
 from onepeak.serving.posterior_options import PosteriorOptions
@@ -41,6 +41,7 @@ class ServedNetwork(nn.Module):
         super().__init__()
         self.table, self.size = model.description.table, size
         self.row_input = None if self.table is None else self.table.layer
+        self.image_input = ImageInput(model.description.network.mean, model.description.network.std)
         self.network = model.network
         self.posterior_options = posterior_options
         self.calibration = model.description.calibration
@@ -69,7 +70,7 @@ class ServedNetwork(nn.Module):
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, ...]:
         """Returns posteriors, labels, side order index and, if the model has them, intervals; as in `Prediction`."""
-        features = normalise(inputs.permute(0, 3, 1, 2)) if self.row_input is None else self.row_input(inputs)
+        features = self.image_input(inputs.permute(0, 3, 1, 2)) if self.row_input is None else self.row_input(inputs)
         outputs, method = self.network(features), self.network.method
         read = self.posterior_options.read(
             method.log_probs(outputs).float(), method.predict(outputs).long(), self.calibration

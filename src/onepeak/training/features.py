@@ -1,0 +1,153 @@
+"""Features of a frozen backbone: one pass over the images, kept beside their store, from which every method trains."""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from onepeak._core.files import write_in_one_step
+from onepeak._core.imports import require
+from onepeak.data.images.augment import Augment
+from onepeak.data.images.batches import evaluation_batches
+from onepeak.data.images.store.build import Progress, progress_of
+from onepeak.data.images.store.images import ImageStore
+from onepeak.methods.catalog import method
+from onepeak.networks.build import NetworkSettings, build_network
+from onepeak.networks.head import MapHead
+from onepeak.networks.inputs import ImageInput
+from onepeak.networks.own_backbone import source_digest
+from onepeak.training.devices import same_bits
+from onepeak.training.feed import Feed, Indices, on_device
+
+BACKBONE = "backbone.safetensors"
+"""The weights of a frozen backbone in a model's folder, beside the file with those of the head and the method."""
+_IMAGES_AT_ONCE = 16
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Features:
+    """What a frozen backbone gives for every image of a store, in its order."""
+
+    values: Tensor
+    """float32, images x views x channels: means of the feature maps. The first view is the image, others are flips."""
+    of_maps: bool
+    """Whether the backbone gives maps, so that the head gives evidence maps."""
+    backbone: Path
+    """The file of its weights, as in `BACKBONE`."""
+
+    @property
+    def digest(self) -> str:
+        """Identifies the images, the backbone and the pixels behind the values."""
+        return self.backbone.name.partition(".")[0]
+
+    def link_backbone(self, folder: Path) -> None:
+        """Puts the weights into a model's folder, without a copy where the disk allows it."""
+        target = folder / BACKBONE
+        if target.exists() or not self.backbone.exists():  # on a node of a cluster, whose runs are sent home
+            return
+
+        def link(part: Path) -> None:
+            try:
+                os.link(self.backbone, part)
+            except OSError:  # another disk
+                shutil.copyfile(self.backbone, part)
+
+        write_in_one_step(target, link)
+
+
+def features_of(
+    store: ImageStore,
+    network: NetworkSettings,
+    augment: Augment,
+    *,
+    weights: Path | None,
+    device: torch.device,
+    progress: Progress = None,
+) -> Features:
+    """Returns the features of all images, from the cache beside the store if they are there.
+
+    The mean of a 1x1 convolution of maps is that of their mean, so a head that averages learns from means what it would
+    from maps. Flips are those of the recipe; crops and colours do not change.
+    """
+    with torch.inference_mode(), same_bits():
+        whole = build_network(method("ce", num_classes=2), network, weights=weights, seed=0).to(device).eval()
+        of_maps = isinstance(whole.head, MapHead)
+        flips = _flips(augment)
+        state = {f"backbone.{name}": value.cpu() for name, value in whole.backbone.state_dict().items()}
+        key = _key(store, network, flips, state)
+        folder = store.folder.parent / "features"
+        values, backbone = folder / f"{key}.features.safetensors", folder / f"{key}.{BACKBONE}"
+        safetensors = require("safetensors.torch", extra="train", purpose="Features of a frozen backbone")
+        with suppress(Exception):  # a damaged file is written again
+            if backbone.exists():
+                return Features(values=safetensors.load_file(values)["values"], of_maps=of_maps, backbone=backbone)
+        channels = int(getattr(whole.backbone, "num_channels"))  # noqa: B009 - a module's attribute has any type
+        read = ImageInput(network.mean, network.std).to(device)
+        found = torch.empty(len(store), len(flips), channels)
+        with progress_of(progress, title=f"Features by {network.backbone}", total=len(store)) as advance:
+            for places, batch in evaluation_batches(
+                store, np.arange(len(store)), batch_size=_IMAGES_AT_ONCE, device=device
+            ):
+                for view, axes in enumerate(flips):
+                    given = whole.backbone(read(batch.flip(axes) if axes else batch))
+                    found[places, view] = (given.mean(dim=(2, 3)) if of_maps else given).float().cpu()
+                advance(len(places))
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_in_one_step(values, lambda part: safetensors.save_file({"values": found}, part))
+    write_in_one_step(backbone, lambda part: safetensors.save_file({k: v.contiguous() for k, v in state.items()}, part))
+    return Features(values=found, of_maps=of_maps, backbone=backbone)
+
+
+def _flips(augment: Augment) -> list[list[int]]:
+    """The axes that each view of an image is flipped along; the first is the image itself."""
+    views: list[list[int]] = [[]]
+    for axis, wanted in ((-1, augment.horizontal_flip), (-2, augment.vertical_flip)):
+        views += [[*view, axis] for view in views] if wanted else []
+    return views
+
+
+def _key(store: ImageStore, network: NetworkSettings, flips: list[list[int]], weights: dict[str, Tensor]) -> str:
+    settings = [store.folder.name, network.backbone, source_digest(network.backbone), network.mean, network.std, flips]
+    digest = hashlib.sha256(json.dumps(settings).encode())
+    for name, value in weights.items():
+        digest.update(name.encode() + value.contiguous().numpy().tobytes())
+    return digest.hexdigest()[:24]
+
+
+@final
+class FeatureFeed(Feed):
+    """Features in place of images: in training a random view of each, in evaluation the image itself."""
+
+    def __init__(self, features: Features, device: torch.device) -> None:
+        self.of_maps, self.views = features.of_maps, features.values.shape[1]
+        self.values = features.values.to(device).flatten(0, 1)
+
+    def train_inputs(self, indices: Indices, *, seed: int, epoch: int) -> Tensor:
+        """Returns a random view of each sample, which does not depend on its batch."""
+        return self.planned_inputs(self.train_plan(indices, seed=seed, epoch=epoch))
+
+    def train_plan(self, indices: Indices, *, seed: int, epoch: int) -> Tensor:
+        """Returns the rows of the views."""
+        drawn = np.random.Generator(np.random.Philox(key=[seed, epoch])).integers(
+            self.views, size=len(self.values) // self.views
+        )
+        return on_device(indices * self.views + drawn[indices], self.values.device).unsqueeze(0)
+
+    def planned_inputs(self, plan: Tensor) -> Tensor:
+        """Returns the views, as maps of one position if the head reads maps."""
+        rows = self.values[plan[0]]
+        return rows[:, :, None, None] if self.of_maps else rows
+
+    def evaluation_inputs(self, indices: Indices, *, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:
+        """Yields the images themselves, in order."""
+        for places in torch.arange(len(indices)).split(batch_size):
+            yield places, self.planned_inputs(on_device(indices[places.numpy()] * self.views, self.values.device)[None])
