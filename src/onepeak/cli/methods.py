@@ -68,13 +68,9 @@ def _show_all(records: "list[MethodRecord]") -> None:
     print_note("Add a prefix, a suffix or both, as in smooth-rps+elb:")
     print_note(f"  {SMOOTH}   for any method with one output per class or level: averages neighbouring outputs")
     print_note(f"  +...      for any method with class scores: {constraints}")
-<<<<<<< HEAD
-    print_note("Next: onepeak methods NAME, for its settings and reference")
-=======
     terms = ", ".join(f"+{record.name} ({record.title})" for record in FEATURE_TERMS)
     print_note(f"  +...      for any method, in training only: {terms}")
-    print_note("Show one method with its settings: onepeak methods NAME")
->>>>>>> main
+    print_note("Next: onepeak methods NAME, for its settings and reference")
 
 
 def _show_one(name: str, *, as_json: bool) -> None:

@@ -133,92 +133,7 @@ Data = Annotated[
 ]
 Root = Annotated[str | None, flag("Data", "--root", "Folder of the known data set or of the CSV's images.")]
 Order = Annotated[
-<<<<<<< HEAD
     str | None, flag("Data", "--order", "Classes, lowest first: a,b,c or 0..69 or a .txt file.", callback=_with_commas)
-=======
-    str | None,
-    typer.Option("--order", callback=_with_commas, help="Classes, lowest first: a,b,c or 0..69 or a .txt file."),
-]
-Label = Annotated[
-    str | None, typer.Option("--label", help="Label column; or several, a,b, one of which each row fills.")
-]
-Group = Annotated[str | None, typer.Option("--group", help="Group column: person, patient, slide.")]
-Images = Annotated[str | None, typer.Option("--path", help="Image column of a list (default: path).")]
-Category = Annotated[
-    list[str],
-    typer.Option("--category", help="Table column to read as categories, even if it holds numbers. Repeatable."),
-]
-Drop = Annotated[list[str], typer.Option("--drop", help="Table column to ignore, such as an id. Repeatable.")]
-Decimal = Annotated[
-    str | None,
-    typer.Option("--decimal", help="Decimal separator: pass , if 1,234 means 1.234."),
-]
-Encoding = Annotated[str | None, typer.Option("--encoding", help="Encoding of a CSV, such as cp1252 (default: UTF-8).")]
-Missing = Annotated[
-    list[str], typer.Option("--missing", help="Cell of a CSV that stands for a missing value, such as -. Repeatable.")
-]
-Splits = Annotated[int | None, typer.Option("--splits", help="Number of random splits.")]
-Folds = Annotated[
-    int | None, typer.Option("--folds", help="Number of folds to run in each split (kfold makes at least five).")
-]
-Epochs = Annotated[int | None, typer.Option("--epochs", help="Number of epochs (default: from the recipe).")]
-BatchSize = Annotated[int | None, typer.Option("--batch-size", help="Samples per batch (default: from the recipe).")]
-LearningRate = Annotated[float | None, typer.Option("--lr", help="Learning rate (default: from the recipe).")]
-Tune = Annotated[
-    list[str],
-    typer.Option("--tune", help="Values that every run chooses from in validation: lr=1e-4,3e-4,1e-3. Repeatable."),
-]
-Select = Annotated[str | None, typer.Option("--select", help="Validation metric that selects the epoch, or last.")]
-Patience = Annotated[
-    int | None,
-    typer.Option("--patience", help="Stop after this many epochs without improvement (default: never)."),
-]
-ClassWeight = Annotated[
-    str | None,
-    typer.Option("--class-weight", help="balanced, or one weight per class: 1,1,3."),
-]
-Bits = Annotated[int | None, typer.Option("--bits", help="Bits used in 16-bit images, such as 12 (default: 16).")]
-Network = Annotated[list[str], typer.Option("--network", help="Network setting: kmax=0.2, hidden=64,32. Repeatable.")]
-Backbone = Annotated[
-    str | None, typer.Option("--backbone", help="Backbone: a timm name, small, mlp, or your own as module:name.")
-]
-Weights = Annotated[
-    str | None,
-    typer.Option(
-        "--weights", callback=at_home, help="File of backbone weights, or pretrained (timm's own; needs a network)."
-    ),
-]
-Normalise = Annotated[
-    str | None,
-    typer.Option(
-        "--normalise",
-        help="Pixels as the network reads them: paper (-1 to 1) or timm (mean and deviation of timm's weights; the "
-        "default with --weights pretrained).",
-    ),
-]
-Freeze = Annotated[
-    bool,
-    typer.Option(
-        "--freeze", help="Keep the backbone's weights: one pass over the images, then every training takes seconds."
-    ),
-]
-Pooling = Annotated[str | None, typer.Option("--pooling", help="Pooling: wildcat, average or max.")]
-Protocol = Annotated[
-    str,
-    typer.Option(
-        "--protocol",
-        callback=at_home,
-        help="Split protocol: auto, paper, code, authors, kfold, holdout, a file or a folder.",
-    ),
-]
-Seed = Annotated[int, typer.Option("--seed", help="Random seed.")]
-Device = Annotated[str, typer.Option("--device", help="Device: auto, cpu, cuda (or gpu), cuda:1 or mps.")]
-Host = Annotated[str, typer.Option("--host", help="Address to listen on; needs --token unless it is this machine's.")]
-Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 picks a free one.")]
-Token = Annotated[
-    str | None,
-    typer.Option("--token", envvar="ONEPEAK_TOKEN", help="Secret that every request must send."),
->>>>>>> main
 ]
 Label = Annotated[str | None, flag("Data", "--label", "Label column; or several, a,b, one of which each row fills.")]
 Group = Annotated[str | None, flag("Data", "--group", "Group column: person, patient, slide.")]
@@ -251,6 +166,10 @@ AllowLeak = Annotated[bool, switch("Data", "--allow-leak", "Train even if sample
 Epochs = Annotated[int | None, flag("Training", "--epochs", "Number of epochs (default: from the recipe).")]
 BatchSize = Annotated[int | None, flag("Training", "--batch-size", "Samples per batch (default: from the recipe).")]
 LearningRate = Annotated[float | None, flag("Training", "--lr", "Learning rate (default: from the recipe).")]
+Tune = Annotated[
+    list[str],
+    repeated("Training", "--tune", "Values that every run chooses from in validation: lr=1e-4,3e-4,1e-3."),
+]
 Select = Annotated[str | None, flag("Training", "--select", "Validation metric that selects the epoch, or last.")]
 Patience = Annotated[
     int | None, flag("Training", "--patience", "Stop after this many epochs without improvement (default: never).")
@@ -265,6 +184,27 @@ RECIPE: Flags = {
 
 Backbone = Annotated[
     str | None, flag("Network", "--backbone", "Backbone: a timm name, small, mlp, or your own as module:name.")
+]
+Weights = Annotated[
+    str | None,
+    path_flag("Network", "--weights", "File of backbone weights, or pretrained (timm's own; needs a network)."),
+]
+Normalise = Annotated[
+    str | None,
+    flag(
+        "Network",
+        "--normalise",
+        "Pixels as the network reads them: paper (-1 to 1) or timm (mean and deviation of timm's weights; the default "
+        "with --weights pretrained).",
+    ),
+]
+Freeze = Annotated[
+    bool,
+    switch(
+        "Network",
+        "--freeze",
+        "Keep the backbone's weights: one pass over the images, then every training takes seconds.",
+    ),
 ]
 Pooling = Annotated[str | None, flag("Network", "--pooling", "Pooling: wildcat, average or max.")]
 Network = Annotated[list[str], repeated("Network", "--network", "Network setting: kmax=0.2, hidden=64,32.")]
@@ -339,10 +279,6 @@ def settings_of(pairs: list[str], *, flag: str = "--set") -> dict[str, object]:
     return found
 
 
-<<<<<<< HEAD
-def recipe_changes(**flags: object) -> dict[str, object]:
-    """What the flags of `RECIPE` say in its place; of weights, a name or one number per class.
-=======
 def lists_of(pairs: list[str]) -> dict[str, object]:
     """Turns `name=value,value` flags into lists of values.
 
@@ -356,18 +292,8 @@ def lists_of(pairs: list[str]) -> dict[str, object]:
     return {name: [setting_value(value) for value in values.split(",")] for name, _, values in texts}
 
 
-def recipe_changes(
-    *,
-    epochs: int | None,
-    batch_size: int | None,
-    lr: float | None,
-    select: str | None,
-    patience: int | None,
-    class_weight: str | None,
-    bits: int | None,
-) -> dict[str, object]:
-    """What the flags say in place of the recipe; of weights, a name or one number per class.
->>>>>>> main
+def recipe_changes(**flags: object) -> dict[str, object]:
+    """What the flags of `RECIPE` say in its place; of weights, a name or one number per class.
 
     Example:
         >>> recipe_changes(epochs=5, lr=None, class_weight="1,1,2.5")

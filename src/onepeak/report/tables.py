@@ -10,12 +10,8 @@ from onepeak._core.imports import Frame, require
 from onepeak.errors import InputError
 from onepeak.experiment.results import read_results
 from onepeak.experiment.statistics import RankComparison, compare_ranks
-<<<<<<< HEAD
-from onepeak.report.figures.canvas import printed, save
-=======
 from onepeak.experiment.tuning import tuned_note
-from onepeak.report.figures.canvas import save
->>>>>>> main
+from onepeak.report.figures.canvas import printed, save
 from onepeak.report.method_tables import WideTable, latex_table, markdown_table, selecting, wide_tables
 from onepeak.report.summary import TABLE_METRICS, in_common, summary
 

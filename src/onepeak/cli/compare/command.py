@@ -14,7 +14,9 @@ PLAN: options.Flags = {
     "folds": (options.Folds, None),
     "allow_leak": (options.AllowLeak, False),
     "seed": (Annotated[int | None, flag("Training", "--seed", "Random seed.")], None),
-    "weights": (Annotated[str | None, path_flag("Network", "--weights", "File of backbone weights.")], None),
+    "weights": (options.Weights, None),
+    "normalise": (options.Normalise, None),
+    "freeze": (options.Freeze, False),
     "precision": (Annotated[str | None, flag("Compute", "--precision", "Precision: fp32, bf16 or fp16.")], None),
 }
 """Fields of `Experiment`."""
@@ -63,59 +65,13 @@ def compare(
             "Methods: ce,elb,ld:as_published,elb:t=2; paper (its seven); or all (default: paper,peak).",
         ),
     ] = None,
-<<<<<<< HEAD
     recipe: Annotated[str | None, path_flag("Training", "--recipe", "Recipe: auto, paper, or a TOML file.")] = None,
     *,
     recipe_changes: dict[str, Any],
-    backbone: options.Backbone = None,
-    pooling: options.Pooling = None,
-    network: options.Network = [],  # noqa: B006
-=======
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", callback=options.at_home, help="New folder for the runs, or one to resume (default: out/NAME)."
-        ),
-    ] = None,
-    root: options.Root = None,
-    order: options.Order = None,
-    label: options.Label = None,
-    group: options.Group = None,
-    path: options.Images = None,
-    category: options.Category = [],  # noqa: B006
-    drop: options.Drop = [],  # noqa: B006
-    decimal: options.Decimal = None,
-    encoding: options.Encoding = None,
-    missing: options.Missing = [],  # noqa: B006
-    protocol: Annotated[
-        str | None,
-        typer.Option(
-            "--protocol",
-            callback=options.at_home,
-            help="Split protocol: auto, paper, code, authors, kfold, holdout, a file or a folder.",
-        ),
-    ] = None,
-    splits: options.Splits = None,
-    folds: options.Folds = None,
-    recipe: Annotated[
-        str | None, typer.Option("--recipe", callback=options.at_home, help="Recipe: auto, paper, or a TOML file.")
-    ] = None,
-    epochs: options.Epochs = None,
-    batch_size: options.BatchSize = None,
-    lr: options.LearningRate = None,
     tune: options.Tune = [],  # noqa: B006
-    select: options.Select = None,
-    patience: options.Patience = None,
-    class_weight: options.ClassWeight = None,
-    bits: options.Bits = None,
-    network: options.Network = [],  # noqa: B006
     backbone: options.Backbone = None,
     pooling: options.Pooling = None,
-    weights: options.Weights = None,
-    normalise: options.Normalise = None,
-    freeze: options.Freeze = False,
-    seed: Annotated[int | None, typer.Option("--seed", help="Random seed.")] = None,
->>>>>>> main
+    network: options.Network = [],  # noqa: B006
     device: options.Device = "auto",
     workers: options.Workers = None,
     threads: Annotated[
@@ -154,40 +110,8 @@ def compare(
         data=data,
         methods=methods,
         out=out,
-<<<<<<< HEAD
         source=source,
-        plan=plan,
-=======
-        source=options.given(
-            {
-                "root": root,
-                "order": order,
-                "label": label,
-                "group": group,
-                "path": path,
-                "category": tuple(category) or None,
-                "drop": tuple(drop) or None,
-                "decimal": decimal,
-                "encoding": encoding,
-                "missing": tuple(missing) or None,
-                "skip_bad": skip_bad or None,
-            }
-        ),
-        plan=options.given(
-            {
-                "protocol": protocol,
-                "splits": splits,
-                "folds": folds,
-                "weights": weights,
-                "normalise": normalise,
-                "freeze": freeze or None,
-                "tune": options.lists_of(tune) or None,
-                "seed": seed,
-                "precision": precision,
-                "allow_leak": allow_leak or None,
-            }
-        ),
->>>>>>> main
+        plan=plan | options.given({"tune": options.lists_of(tune) or None}),
         recipe=recipe,
         recipe_changes=options.recipe_changes(**recipe_changes),
         network=options.network_settings(network, backbone=backbone, pooling=pooling),

@@ -27,7 +27,9 @@ def train(
     ] = None,
     settings: Annotated[list[str], repeated("Training", "--set", "Method setting: t=1.5.")] = [],  # noqa: B006
     backbone: options.Backbone = None,
-    weights: Annotated[Path | None, path_flag("Network", "--weights", "File of backbone weights.")] = None,
+    weights: options.Weights = None,
+    normalise: options.Normalise = None,
+    freeze: options.Freeze = False,
     pooling: options.Pooling = None,
     network: options.Network = [],  # noqa: B006
     device: options.Device = "auto",
@@ -38,54 +40,7 @@ def train(
     cache: options.Cache = None,
     out: Annotated[
         Path | None,
-<<<<<<< HEAD
         path_flag("Output", "--out", "New folder for the model and its results (default: out/NAME-METHOD)."),
-=======
-        typer.Option(
-            "--out",
-            callback=options.at_home,
-            help="New folder for the model and its results (default: out/NAME-METHOD).",
-        ),
-    ] = None,
-    root: options.Root = None,
-    order: options.Order = None,
-    label: options.Label = None,
-    group: options.Group = None,
-    path: options.Images = None,
-    category: options.Category = [],  # noqa: B006
-    drop: options.Drop = [],  # noqa: B006
-    decimal: options.Decimal = None,
-    encoding: options.Encoding = None,
-    missing: options.Missing = [],  # noqa: B006
-    protocol: options.Protocol = "auto",
-    split: Annotated[int, typer.Option("--split", min=0, help="Split of the protocol, counted from 0.")] = 0,
-    fold: Annotated[int, typer.Option("--fold", min=0, help="Fold of the split, counted from 0.")] = 0,
-    recipe: Annotated[
-        str, typer.Option("--recipe", callback=options.at_home, help="Recipe: auto, paper, or a TOML file.")
-    ] = "auto",
-    epochs: options.Epochs = None,
-    batch_size: options.BatchSize = None,
-    lr: options.LearningRate = None,
-    select: options.Select = None,
-    patience: options.Patience = None,
-    class_weight: options.ClassWeight = None,
-    bits: options.Bits = None,
-    variant: Annotated[
-        str | None, typer.Option("--variant", help="Variant: corrected (the default) or as_published.")
-    ] = None,
-    settings: Annotated[list[str], typer.Option("--set", help="Method setting: t=1.5. Repeatable.")] = [],  # noqa: B006
-    network: options.Network = [],  # noqa: B006
-    backbone: options.Backbone = None,
-    pooling: options.Pooling = None,
-    weights: options.Weights = None,
-    normalise: options.Normalise = None,
-    freeze: options.Freeze = False,
-    seed: options.Seed = 0,
-    device: options.Device = "auto",
-    precision: Annotated[str, typer.Option("--precision", help="Precision: fp32, bf16 or fp16.")] = "fp32",
-    threads: Annotated[
-        int | None, typer.Option("--threads", min=1, help="CPU threads (default: 1 for a table on a CPU, else all).")
->>>>>>> main
     ] = None,
     resume: Annotated[bool, switch("Output", "--resume", "Resume the run in --out.")] = False,
     logger: Annotated[
