@@ -100,7 +100,7 @@ def test_what_few_images_get_is_what_auto_chooses():
     assert f"down to {LEAST_BATCH} at the least" in FEW
     assert f"until the training has {LEAST_STEPS} steps" in FEW
     few = preset("auto", planted_images(72))
-    assert f"of 72 small images about 44 are trained on, in batches of {few.batch_size} for {few.epochs}" in TEXT
+    assert f"of 72 small images about 44 are trained on, in batches of {few.batch_size} for {few.epochs}" in FEW
     assert preset("auto", planted_images(530)).batch_size < preset("auto", planted_images(540)).batch_size
     assert preset("auto", planted_images(260, size=97)) != preset("auto", planted_images(270, size=97)) == IMAGES
 

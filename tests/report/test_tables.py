@@ -68,7 +68,7 @@ def test_the_tables_for_readers_hold_the_same_figures(folder):
     latex = paths.latex.read_text()
     assert latex.startswith("% needs \\usepackage{booktabs}\n")
     assert r"elb & 4 & \textbf{0.500 $\pm$ 0.204}" in latex
-    further = math.ceil((len(METRICS) - len(HEADLINES)) / WIDEST)
+    further = math.ceil((len(METRICS) - sum(name in METRICS for name in HEADLINES)) / WIDEST)
     assert latex.count(r"\begin{table}") == latex.count(r"\end{table}") == 1 + further
     assert latex.count("{") == latex.count("}")
 
