@@ -58,4 +58,4 @@ def test_inspect_takes_the_column_with_data_only(run, scans, tmp_path):
     status, _, errors = run("inspect", tmp_path, "--path", "scan")
     assert (status, "`--path` has no use without --data" in errors) == (2, True)
     status, _, errors = run("inspect", image_run().folder, "--data", scans, "--path", "mask", "--device", "cpu")
-    assert (status, "30 of 30 images do not exist" in errors) == (2, True)  # those of the column that was named
+    assert (status, "30 of 30 images do not exist" in errors) == (2, True), errors  # those of the column that was named

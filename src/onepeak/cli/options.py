@@ -153,7 +153,12 @@ LABELLED: Flags = {
     "path": (Images, None), "decimal": (Decimal, None), "encoding": (Encoding, None), "missing": (Missing, []),
 }  # fmt: skip
 """Where data with labels come from: fields of `DataSource`."""
-SOURCE: Flags = {**LABELLED, "category": (Category, []), "drop": (Drop, []), "skip_bad": (SkipBad, False)}
+Text = Annotated[str | None, flag("Data", "--text", "Column of texts, read by --backbone ENCODER.")]
+Columns = Annotated[list[str], repeated("Data", "--columns", "Table column to use as a feature beside --text.")]
+SOURCE: Flags = {
+    **LABELLED, "text": (Text, None), "columns": (Columns, []), "category": (Category, []), "drop": (Drop, []),
+    "skip_bad": (SkipBad, False),
+}  # fmt: skip
 """The same of data to train on."""
 
 PROTOCOLS = "Split protocol: auto, paper, code, authors, kfold, holdout, a file or a folder."
@@ -183,7 +188,10 @@ RECIPE: Flags = {
 """What may replace settings of the recipe."""
 
 Backbone = Annotated[
-    str | None, flag("Network", "--backbone", "Backbone: a timm name, small, mlp, or your own as module:name.")
+    str | None,
+    flag(
+        "Network", "--backbone", "Backbone: a timm name, small, mlp, module:name of your own, or an encoder of texts."
+    ),
 ]
 Weights = Annotated[
     str | None,

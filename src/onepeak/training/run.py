@@ -31,7 +31,13 @@ from onepeak.training.evaluate import measure, measured_names, predict
 from onepeak.training.features import Features
 from onepeak.training.image_range import ImageRange, evidence_range
 from onepeak.training.loop import Loop
-from onepeak.training.model_files import ModelDescription, save_held_out_items, save_model, save_trained_items
+from onepeak.training.model_files import (
+    ModelDescription,
+    keep_encoder,
+    save_held_out_items,
+    save_model,
+    save_trained_items,
+)
 from onepeak.training.out_folder import FORMAT, RESULT, write_history
 from onepeak.training.prepare import Prepared
 from onepeak.training.progress import Watch
@@ -84,6 +90,7 @@ def fingerprint(settings: RunSettings, prepared: Prepared, split: Split, fabric:
         "device": fabric.device.type,
         "weights": "None" if weights is None else _hash([weights]),
         **({} if written is None else {"network.source": HASH + written}),
+        **({} if (encoder := prepared.encoder_digest) is None else {"encoder": HASH + encoder}),
         "data": _hash([prepared.manifest.labels.tobytes(), *(item.encode() for item in prepared.digests)]),
         "split": _hash(part.tobytes() for part in (split.train, split.valid, split.test)),
     }
@@ -194,6 +201,7 @@ def train_run(
         if prepared.features is not None:
             prepared.features.link_backbone(folder)
         save_model(folder, description, network.state_dict())
+        keep_encoder(folder, encoder)
         write_text_in_one_step(folder / RESULT, json_text(result))
         (folder / CHECKPOINT).unlink(missing_ok=True)
     return result

@@ -79,7 +79,7 @@ class ColumnCard(BaseModel):
     """A column of the table that the model reads."""
 
     name: str = Field(description="The column's name, as rows must give it.")
-    kind: Literal["number", "category"] = Field(description="Whether its values are numbers or names.")
+    kind: Literal["number", "category", "text"] = Field(description="Whether its values are numbers, names or texts.")
     categories: list[str] | None = Field(description="The names that the model knows, for a category.")
 
 

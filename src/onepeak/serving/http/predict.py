@@ -145,7 +145,7 @@ def _items(body: bytes, kind: str, model: Model, limits: Limits) -> list[Any]:
     table = model.description.table
     if table is None:
         return uploads_of(body, kind, max_items=limits.max_items)
-    return rows_of_body(body, columns=table.columns, categories=table.categories, max_rows=limits.max_rows)
+    return rows_of_body(body, columns=table.given_columns, categories=table.named_columns, max_rows=limits.max_rows)
 
 
 async def _predict(
@@ -212,8 +212,8 @@ def model_card(model: Model, limits: Limits, usual: PosteriorOptions) -> ModelCa
         columns = [
             ColumnCard(name=name, kind="category", categories=list(codes[name]))
             if name in codes
-            else ColumnCard(name=name, kind="number", categories=None)
-            for name in about.table.columns
+            else ColumnCard(name=name, kind="text" if name in about.table.named_columns else "number", categories=None)
+            for name in about.table.given_columns
         ]
     return ModelCard(
         model_id=model.model_id,
