@@ -51,7 +51,7 @@ def _print_all(records: "list[Dataset]", *, as_json: bool) -> None:
         for record in records
     ]
     print_table(header, rows)
-    print_note("Next: onepeak datasets NAME, or onepeak train biopsies, which needs no files")
+    print_note("Next: onepeak datasets NAME; or onepeak train biopsies, which needs no files")
 
 
 def _print_one(record: "Dataset", *, as_json: bool) -> None:

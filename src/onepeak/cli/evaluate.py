@@ -84,7 +84,7 @@ def evaluate(
     _tell_failed(found)
     _warn(found, part)
     _show(loaded.classes, found, decision=loaded.network.method.decision)
-    print_note(f"--json prints all {len(found.metrics)} metrics.")
+    print_note(f"--json prints all {len(found.metrics)} metrics. Next: onepeak inspect {model} --data {data}")
 
 
 def _warn(found: "Evaluation", part: str | None) -> None:
