@@ -198,14 +198,14 @@ def _paradoxes(data: RunData) -> Section:
     source = data.source
     images = [None if case.place is None else source.image(case.place) for case in data.cases]
     rows = [{} if case.place is None else source.features(case.place, most=_MOST_FEATURES) for case in data.cases]
-    middle = len(data.classes) // 2
+    middle, known = len(data.classes) // 2, any(case.truth is not None for case in data.cases)
     lower, name, upper = data.classes[middle - 1 : middle + 2]  # of two classes none is paradoxical
     return Section(
         name="paradoxes",
         title="Paradoxical predictions",
         text=f"If “{name}” is most probable, “{lower}” or “{upper}” should come second. Here the two most probable "
         f"classes are not neighbours. Share of such predictions: {shares}. The strongest cases, with every method's "
-        "posterior for the same sample:",
+        "posterior for the same sample" + ("; the grey area is the true posterior:" if known else ":"),
         charts=(),
         cards=tuple(
             _card(case, data, None if image is None else thumbnail(image), features)
