@@ -126,17 +126,16 @@ async function ask() {
   }
 }
 
-/** Keeps the flag and the note beside the runs. */
-async function keep() {
-  const body = JSON.stringify({flag: byId("flag").checked, note: byId("note").value});
-  try {
-    Object.assign(found, await getJson(`/v1/inspect/sample/${part}/${item}`, {method: "POST", headers: {"Content-Type": "application/json"}, body}));
-    byId("saved").textContent = "Saved.";
-    problem(null);
-  } catch (error) {
-    byId("saved").textContent = "";
-    problem(error);
-  }
+let saving = Promise.resolve(), waiting = 0;
+
+/** Keeps the flag and the note beside the runs, one change after the other, and also if the page is left meanwhile. */
+function keep() {
+  const body = JSON.stringify({flag: byId("flag").checked, note: byId("note").value}), options = {method: "POST", headers: {"Content-Type": "application/json"}, body, keepalive: true};
+  waiting += 1;
+  byId("saved").textContent = "Saving …";
+  saving = saving.then(() => getJson(`/v1/inspect/sample/${part}/${item}`, options)).then(
+    saved => { Object.assign(found, saved); waiting -= 1; if (!waiting) byId("saved").textContent = "Saved."; problem(null); },
+    error => { waiting -= 1; byId("saved").textContent = ""; problem(error); });
 }
 
 byId("flag").addEventListener("change", keep);
