@@ -272,3 +272,17 @@ def test_a_table_that_is_mostly_bad_is_refused_with_the_flag(run, table, tmp_pat
     status, _, errors = run(*flags_of("train", path, tmp_path / "out", "--skip-bad"))
     assert status == 2
     assert "With --skip-bad at most half of the rows may be left out, not 41 of 80 rows." in errors
+
+
+def test_other_encodings_and_cells_that_stand_for_nothing_are_read_in_training_and_after(run, tmp_path):
+    rows = [f"{n % 7 / 2 if n % 9 else '-'};{'mäßig' if n % 2 else 'schwer'}" for n in range(60)]
+    (tmp_path / "befund.csv").write_bytes("\n".join(["größe;befund", *rows]).encode("cp1252"))
+    how = ("--encoding", "cp1252", "--missing", "-")
+    words = ("--label", "befund", "--order", "mäßig,schwer", "--epochs", "1", "--logger", "none", "--device", "cpu")
+    status, _, errors = run("train", tmp_path / "befund.csv", *how, *words, "--out", tmp_path / "model")
+    assert (status, "missing values in größe" in errors) == (0, True), errors
+    for command in ("predict", "evaluate"):
+        status, _, errors = run(command, tmp_path / "model", tmp_path / "befund.csv", *how)
+        assert status == 0, errors
+    status, _, errors = run("predict", tmp_path / "model", tmp_path / "befund.csv")
+    assert (status, "give its encoding" in errors) == (2, True)

@@ -25,7 +25,7 @@ from onepeak.cli.app import app
 from onepeak.cli.compare import run
 from onepeak.training import presets
 
-PEERS = {"dlordinal", "coral_pytorch", "condor_pytorch", "mord", "transformers", "fastai"}
+PEERS = {"dlordinal", "coral_pytorch", "condor_pytorch", "mord", "skordinal", "transformers", "fastai"}
 """Packages that need not be there; a block that imports a missing one is passed over."""
 
 TINY = {"train": ["--epochs", "1"], "compare": ["--epochs", "1", "--splits", "1", "--folds", "1"]}

@@ -179,7 +179,9 @@ Select = Annotated[str | None, flag("Training", "--select", "Validation metric t
 Patience = Annotated[
     int | None, flag("Training", "--patience", "Stop after this many epochs without improvement (default: never).")
 ]
-ClassWeight = Annotated[str | None, flag("Training", "--class-weight", "balanced, or one weight per class: 1,1,3.")]
+ClassWeight = Annotated[
+    str | None, flag("Training", "--class-weight", "balanced, lds, or one weight per class: 1,1,3.")
+]
 Bits = Annotated[int | None, flag("Data", "--bits", "Bits used in 16-bit images, such as 12 (default: 16).")]
 RECIPE: Flags = {
     "epochs": (Epochs, None), "batch_size": (BatchSize, None), "lr": (LearningRate, None), "select": (Select, None),
@@ -255,6 +257,10 @@ Raw = Annotated[bool, switch("Prediction", "--raw", "Leave posteriors uncalibrat
 Actions = Annotated[
     Path | None,
     path_flag("Prediction", "--actions", "What to do for each class: a CSV with the columns label and action."),
+]
+Unsure = Annotated[
+    Literal["highest", "lowest", "ask"],
+    flag("Prediction", "--unsure", "Action where the interval holds several classes: of the highest, lowest, or ask."),
 ]
 Against = Annotated[str | None, flag("Output", "--against", "Row to test the others against (default: the best).")]
 Alone = Annotated[

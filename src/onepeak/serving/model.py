@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 import torch
@@ -23,6 +23,7 @@ from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.serving.predict import notes_of, predict_all
 from onepeak.serving.table_rows import TableRows, rows_of
 from onepeak.training.devices import find_device, same_bits
+from onepeak.training.familiarity import Familiarity, load_familiarity
 from onepeak.training.model_files import (
     WEIGHTS,
     ModelDescription,
@@ -95,7 +96,24 @@ def load(folder: str | Path, *, device: str = "cpu") -> "Model":
     if not (folder / WEIGHTS).is_file():
         raise InputError(f"{folder} must hold the model's weights, {WEIGHTS}, got a folder without: copy it whole.")
     network = load_network(folder, description)
-    return Model(description, network, place, trained_items=load_trained_items(folder), model_id=weights_id(folder))
+    return Model(
+        description,
+        network,
+        place,
+        trained_items=load_trained_items(folder),
+        model_id=weights_id(folder),
+        familiarity=load_familiarity(folder),
+    )
+
+
+class Answers(NamedTuple):
+    """What the network says of some samples, before calibration; on the CPU."""
+
+    labels: Tensor
+    """The method's own; meaningless where the posterior is NaN, as the network's output is not finite."""
+    log_probs: Tensor
+    distance: Tensor | None = None
+    """How far each lies from the training samples; see `onepeak.training.familiarity`."""
 
 
 @final
@@ -108,6 +126,7 @@ class Model:
         device: The device it runs on.
         trained_items: Short hashes of its training items; empty if not known.
         model_id: The first 12 hex digits of the SHA-256 of its weights file, if there is one.
+        familiarity: What it knows of its training images in feature space.
     """
 
     def __init__(
@@ -118,7 +137,9 @@ class Model:
         *,
         trained_items: frozenset[str] = frozenset(),
         model_id: str | None = None,
+        familiarity: Familiarity | None = None,
     ) -> None:
+        self.familiarity = familiarity
         self.trained_items = trained_items
         self.model_id = model_id
         self.description = description
@@ -222,14 +243,11 @@ class Model:
         known = self.description.image_range
         return None if known is None else known.outside(pixels)
 
-    def answers(self, images: Sequence[Pixels]) -> tuple[Tensor, Tensor]:
-        """Returns the method's own labels and posteriors, on the CPU, for images of one size in one batch.
-
-        A posterior is NaN, and its label meaningless, where the network's output is not finite.
-        """
+    def answers(self, images: Sequence[Pixels]) -> Answers:
+        """Runs the network on images of one size in one batch."""
         return self._computed(self._images(images))
 
-    def row_answers(self, rows: FeatureRows) -> tuple[Tensor, Tensor]:
+    def row_answers(self, rows: FeatureRows) -> Answers:
         """Like `answers`, for rows with the columns and codes of `description.table`."""
         if self.description.table is None:
             raise InputError("This model reads images, got rows of a table.")
@@ -267,11 +285,12 @@ class Model:
         return inputs
 
     @torch.inference_mode()
-    def _computed(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
+    def _computed(self, inputs: Tensor) -> Answers:
         with same_bits(compiled=self._compiled):
-            outputs, method = self.network(inputs), self.network.method
+            (outputs, features), method = self.network.with_features(inputs), self.network.method
+            distance = None if self.familiarity is None else self.familiarity.distance(features).cpu()
             log_probs = method.log_probs(outputs)
             known = ~log_probs.isnan().any(dim=-1)  # the other samples do not depend on these
             labels = torch.zeros(len(outputs), dtype=torch.int64, device=outputs.device)
             labels[known] = method.predict(outputs[known]).long()
-            return labels.cpu(), log_probs.float().cpu()
+            return Answers(labels.cpu(), log_probs.float().cpu(), distance)

@@ -1,6 +1,6 @@
 """Turns any form of table into the columns and codes a model was trained on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -127,7 +127,13 @@ def rows_of_frame(frame: Frame, encoder: TableEncoder) -> TableRows:
 
 
 def rows_of_file(
-    path: Path, encoder: TableEncoder, *, keep: Sequence[str] = (), decimal: str | None = None
+    path: Path,
+    encoder: TableEncoder,
+    *,
+    keep: Sequence[str] = (),
+    decimal: str | None = None,
+    encoding: str | None = None,
+    missing: Collection[str] = (),
 ) -> TableRows:
     """Reads the rows of a CSV or parquet file; bad rows are listed in `errors`, and the others are read."""
     if path.is_dir() or (path.exists() and path.suffix.lower() not in (*CSV_SUFFIXES, *PARQUET_SUFFIXES)):
@@ -135,7 +141,7 @@ def rows_of_file(
         raise InputError(f"This model reads rows of a table, from a CSV or parquet file, got {found}: {path}.")
     if not path.is_file():
         raise InputError(f"There is no file {path}; this model reads a table, CSV or parquet.{did_you_mean_file(path)}")
-    table = read_table(path, as_text=None, empty=True, decimal=decimal)
+    table = read_table(path, as_text=None, empty=True, decimal=decimal, encoding=encoding, missing=missing)
     numbers = [name for name in encoder.plain_columns if name not in encoder.categories]
     pointed, with_commas = columns_with_points(table.frame, numbers, commas=table.commas)
     read = rows_of_frame(pointed, encoder)

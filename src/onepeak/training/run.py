@@ -28,6 +28,7 @@ from onepeak.training.checkpoint import HASH
 from onepeak.training.convergence import best_constant, never_predicted
 from onepeak.training.devices import same_bits
 from onepeak.training.evaluate import measure, measured_names, predict
+from onepeak.training.familiarity import familiarity_of, save_familiarity
 from onepeak.training.features import Features
 from onepeak.training.image_range import ImageRange, evidence_range
 from onepeak.training.loop import Loop
@@ -169,13 +170,16 @@ def train_run(
         strength = None  # features have no positions
         if prepared.features is None:
             strength = evidence_range(network, feed, split.valid, predicted, fabric=fabric, batch_size=size)
+        familiarity = None
+        if prepared.store is not None:
+            familiarity = familiarity_of(network, feed, split.train, split.valid, fabric=fabric, batch_size=size)
     description = ModelDescription(
         classes=manifest.classes,
         method=settings.method,
         variant=settings.variant,
         method_settings=settings.method_settings,
         class_weight=weights,
-        balanced=recipe.balanced,
+        balanced=recipe.balanced or recipe.logit_adjustment is not None,
         network=shape,
         backbone_source=source_digest(shape.backbone),
         resize=None if store is None else recipe.resize,
@@ -198,6 +202,7 @@ def train_run(
         write_predictions(parts, prepared, folder / "predictions.parquet")
         save_held_out_items(folder, held_out)
         save_trained_items(folder, [prepared.digests[item] for item in split.train])
+        save_familiarity(folder, familiarity)
         if prepared.features is not None:
             prepared.features.link_backbone(folder)
         save_model(folder, description, network.state_dict())

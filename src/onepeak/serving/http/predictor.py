@@ -11,7 +11,6 @@ from typing import Any, final
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from onepeak._core.imports import require
 from onepeak.data.images.decode import TooManyPixelsError
@@ -25,7 +24,8 @@ from onepeak.serving.http.failures import RequestError
 from onepeak.serving.http.limits import Limits
 from onepeak.serving.http.requests import Upload
 from onepeak.serving.images import Pixels
-from onepeak.serving.model import Model
+from onepeak.serving.model import Answers, Model
+from onepeak.serving.out_of_range import with_distance
 from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.serving.predict import IMAGES_A_BATCH, NO_POSTERIOR, ROWS_A_BATCH, batch_of, notes_of
 from onepeak.serving.table_rows import TableRows, rows_of_frame
@@ -119,6 +119,7 @@ class Predictor:
                         if evidence:
                             maps[item] = await self._submitted(self._evidence, pixels, result.predicted_index)
                         unlike = await self.decoding.run(partial(self.model.unlike, pixels))
+                        unlike = with_distance(unlike, result.distance)
                         return replace(result, source=upload.name or item, unlike=unlike)
                 except (InputError, MemoryError) as error:
                     return _reason(error, self.decoding.max_pixels)
@@ -194,7 +195,7 @@ class Predictor:
         rounded: list[list[list[float]]] = maps.double().mul(1e4).round().div(1e4).tolist()
         return rounded
 
-    def _read(self, answers: tuple[Tensor, Tensor], options_of: Sequence[PosteriorOptions]) -> list[Row | Unanswered]:
+    def _read(self, answers: Answers, options_of: Sequence[PosteriorOptions]) -> list[Row | Unanswered]:
         """Reads all predictions of a batch, those with the same options together."""
         count = len(options_of)
         raw, _ = batch_of(answers, items=list(range(count)), sources=range(count))

@@ -84,7 +84,11 @@ def export_onnx(
     for module in ("onnx", "onnxscript", "onnxruntime"):  # fail before minutes are spent
         require(module, extra="export", purpose="An ONNX file")
     cpu = torch.device("cpu")
-    here = model if model.device == cpu else Model(model.description, copy.deepcopy(model.network), cpu)
+    here = (
+        model
+        if model.device == cpu
+        else Model(model.description, copy.deepcopy(model.network), cpu, familiarity=model.familiarity)
+    )
     served = ServedNetwork(here, posterior_options, size=size)
     content = onnx_bytes(served, metadata(here, posterior_options, served.outputs, size=size))
     session = open_session(content)
@@ -139,6 +143,8 @@ _OUTPUTS = {
     "label": "The class decided on: its position in `classes`, from 0.",
     "soi": "Side order index: the share of adjacent classes whose probability falls away from the label; 1 is best.",
     "interval": "Lowest and highest class of an interval that misses the true class in a share `alpha` of samples.",
+    "distance": "How far the image lies from those of the training in the network's features; do not rely on answers "
+    "beyond 1, which one in 20 usual images reaches.",
 }
 
 
@@ -222,6 +228,8 @@ BATCHES = (1, 5, 10)
 """Batch sizes of the random samples; images have another size in each batch."""
 _SIZES = ((128, 160), (192, 144), (160, 160))
 """Height and width of the images before the model's resizing."""
+_FAR = 0.02
+"""Tolerance of distances: near a training image, the rounding of a cosine is magnified."""
 _NEAR_TIES = 1
 """Samples whose label or interval may differ: rounding decides near ties, and runtimes round differently."""
 
@@ -248,6 +256,8 @@ def check_same_answers(
         own = side_order_index(torch.from_numpy(answers["log_probs"]), torch.from_numpy(answers["label"]))
         if not np.allclose(answers["soi"], own):
             raise ExportError("The file was not kept: its `soi` does not match its own `log_probs` and `label`.")
+        if expected.distance is not None and not np.allclose(answers["distance"], expected.distance, atol=_FAR):
+            raise ExportError("The file was not kept: its `distance` differs from the model's.")
         wrong["label"] += int((answers["label"] != expected.predicted_index.numpy()).sum())
         if expected.intervals is not None:
             wrong["interval"] += int((answers["interval"] != expected.intervals.numpy()).any(axis=-1).sum())
@@ -297,8 +307,8 @@ def _questions(
             assert resize is not None
             inputs = _random_images(rng, count, *(fixed or resize.size_of(*size)))
             answers = model.answers(list(inputs))
-        labels, log_probs = answers
-        yield inputs, model.read(Predictions(predicted_index=labels, log_probs=log_probs), posterior_options)
+        raw = Predictions(predicted_index=answers.labels, log_probs=answers.log_probs, distance=answers.distance)
+        yield inputs, model.read(raw, posterior_options)
 
 
 def _random_images(rng: np.random.Generator, count: int, height: int, width: int) -> npt.NDArray[np.uint8]:

@@ -45,6 +45,7 @@ class ServedNetwork(nn.Module):
         self.network = model.network
         self.posterior_options = posterior_options
         self.calibration = model.description.calibration
+        self.familiarity = model.familiarity
 
     @property
     def input_name(self) -> str:
@@ -60,7 +61,8 @@ class ServedNetwork(nn.Module):
     def outputs(self) -> tuple[str, ...]:
         """The names of the outputs of `forward`."""
         has_intervals = self.posterior_options.used_alpha(self.calibration) is not None
-        return ("log_probs", "label", "soi", *(("interval",) if has_intervals else ()))
+        distance = () if self.familiarity is None else ("distance",)
+        return ("log_probs", "label", "soi", *(("interval",) if has_intervals else ()), *distance)
 
     def example(self) -> Tensor:
         """Returns an input: only its shape matters, and lengths 0 and 1 or equal ones would be taken as fixed."""
@@ -70,13 +72,18 @@ class ServedNetwork(nn.Module):
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, ...]:
         """Returns posteriors, labels, side order index and, if the model has them, intervals; as in `Prediction`."""
-        features = self.image_input(inputs.permute(0, 3, 1, 2)) if self.row_input is None else self.row_input(inputs)
-        outputs, method = self.network(features), self.network.method
+        rows = self.row_input
+        given = self.image_input(inputs.permute(0, 3, 1, 2)) if rows is None else rows(inputs)
+        (outputs, features), method = self.network.with_features(given), self.network.method
         read = self.posterior_options.read(
             method.log_probs(outputs).float(), method.predict(outputs).long(), self.calibration
         )
-        answers = (read.log_probs, read.labels, side_order_index(read.log_probs, read.labels))
-        return answers if read.intervals is None else (*answers, read.intervals)
+        answers = [read.log_probs, read.labels, side_order_index(read.log_probs, read.labels)]
+        if read.intervals is not None:
+            answers.append(read.intervals)
+        if self.familiarity is not None:
+            answers.append(self.familiarity.distance(features))
+        return tuple(answers)
 
 
 def row_dtype(encoder: TableEncoder) -> torch.dtype:
