@@ -57,5 +57,8 @@ def test_splits_takes_the_column_and_names_the_flag_without_it(run, scans):
 def test_inspect_takes_the_column_with_data_only(run, scans, tmp_path):
     status, _, errors = run("inspect", tmp_path, "--path", "scan")
     assert (status, "`--path` has no use without --data" in errors) == (2, True)
-    status, _, errors = run("inspect", image_run().folder, "--data", scans, "--path", "mask", "--device", "cpu")
+    named = pd.read_csv(scans).assign(label=[f"g{number % 8 + 1}" for number in range(30)])
+    named.to_csv(scans.with_name("named.csv"), index=False)
+    data = ("--data", scans.with_name("named.csv"), "--path", "mask")
+    status, _, errors = run("inspect", image_run().folder, *data, "--device", "cpu")
     assert (status, "30 of 30 images do not exist" in errors) == (2, True), errors  # those of the column that was named
