@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from starlette.testclient import TestClient
 
@@ -58,6 +59,9 @@ def test_a_model_of_texts_carries_its_encoder_and_answers_for_the_words(trained,
     finally:
         (folder / "moved").rename(folder / "tiny")
     assert found.predicted_index[0] < found.predicted_index[1]
+    known = pd.read_csv(folder / "reviews.csv")[["review", "price"]].head(20)
+    assert (model.predict(known).distance < 1.2).all()  # near what it was trained on, by the encoder's features
+    assert model.familiarity.inputs == (1, 17)
 
 
 def test_files_evaluation_and_http_say_the_same(trained, folder, run, tmp_path):

@@ -288,9 +288,13 @@ class Model:
     def _computed(self, inputs: Tensor) -> Answers:
         with same_bits(compiled=self._compiled):
             (outputs, features), method = self.network.with_features(inputs), self.network.method
-            distance = None if self.familiarity is None else self.familiarity.distance(features).cpu()
+            distance = (
+                None
+                if self.familiarity is None
+                else self.familiarity.distance(self.familiarity.seen(inputs, features)).cpu()
+            )
             log_probs = method.log_probs(outputs)
-            known = ~log_probs.isnan().any(dim=-1)  # the other samples do not depend on these
+            finite = ~log_probs.isnan().any(dim=-1)  # the other samples do not depend on these
             labels = torch.zeros(len(outputs), dtype=torch.int64, device=outputs.device)
-            labels[known] = method.predict(outputs[known]).long()
+            labels[finite] = method.predict(outputs[finite]).long()
             return Answers(labels.cpu(), log_probs.float().cpu(), distance)

@@ -82,7 +82,7 @@ class ServedNetwork(nn.Module):
         if read.intervals is not None:
             answers.append(read.intervals)
         if self.familiarity is not None:
-            answers.append(self.familiarity.distance(features))
+            answers.append(self.familiarity.distance(self.familiarity.seen(given, features)))
         return tuple(answers)
 
 
