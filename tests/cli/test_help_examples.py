@@ -16,6 +16,8 @@ from onepeak.cli.app import app
 COMMANDS = typer.main.get_command(app).commands
 RUN_HERE = ("train", "evaluate", "predict", "methods", "metrics", "datasets", "doctor")
 NEEDS = {
+    "push": "needs a hub; tests/cli/test_push.py has one",
+    "pull": "needs a hub; tests/cli/test_push.py has one",
     "compare": "draws a report; tests/cli/compare/test_command.py runs it",
     "report": "draws a report; tests/cli/test_report.py runs it",
     "demo": "minutes; tests/cli/test_demo.py runs it",

@@ -23,6 +23,7 @@ from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.serving.predict import notes_of, predict_all
 from onepeak.serving.table_rows import TableRows, rows_of
 from onepeak.training.devices import find_device, same_bits
+from onepeak.training.digests import check_shared
 from onepeak.training.familiarity import Familiarity, load_familiarity
 from onepeak.training.model_files import (
     WEIGHTS,
@@ -92,6 +93,7 @@ def load(folder: str | Path, *, device: str = "cpu") -> "Model":
             f"`{folder}` must be a model's folder, got {found}: give what `onepeak train --out` made."
             f"{did_you_mean_file(folder)}"
         )
+    check_shared(folder)
     description = load_description(folder)
     if not (folder / WEIGHTS).is_file():
         raise InputError(f"{folder} must hold the model's weights, {WEIGHTS}, got a folder without: copy it whole.")
