@@ -34,8 +34,10 @@ def rows(tmp_path):
 
 @pytest.fixture
 def wanted():
-    """Of the highest class in each interval, unless `--unsure` says otherwise."""
-    return [TO_DO[row.upper_name or row.predicted_class] for row in load(table_run().folder).predict(ROWS)]
+    """The action of the highest class of each interval."""
+    found = load(table_run().folder).predict(ROWS)
+    assert not any(found.unlike)
+    return [TO_DO[upper] for _, upper in found.interval_names]
 
 
 def test_predict_has_a_column_of_them_and_rows_without_an_answer_none(actions, rows, wanted):

@@ -24,6 +24,7 @@ NEEDS = {
     "serve": "goes on until it is stopped; tests/serving/http runs it",
     "inspect": "goes on until it is stopped; tests/serving/inspector runs it",
     "splits": "of 2,000 images; tests/cli/test_splits.py runs it on fewer",
+    "refer": "needs many labelled samples; tests/serving/test_referral.py runs it",
     "export": "takes many seconds; tests/cli/test_export.py runs it",
 }
 """Commands whose example is parsed here and run elsewhere."""

@@ -261,19 +261,20 @@ def print_answers(rows: "Iterable[Row]", columns: "OutputColumns") -> None:
             visible.append(([Text("" if cell is None else str(cell)) for cell in (row.source, *cells)], row))
     unlike = any(row.unlike for _, row in visible)  # a column that is empty throughout is no use on a narrow screen
     fields = ("answer", "predicted", "p", "side order", "one peak")
-    last = (*(("action",) if columns.actions else ()), *(("unlike",) if unlike else ()))
+    refer = any(row.refer for _, row in visible)
+    last = (*(("action",) if columns.actions else ()), *(("unlike",) if unlike else ()), *(("refer",) if refer else ()))
     table = Table()
     for name in (columns.source_name, *columns.kept_names, *fields, *last):
         table.add_column(name, overflow="fold")  # a path must stay whole to be of use
     for known, row in visible:
-        table.add_row(*known, *_cells(row, columns, unlike=unlike))
+        table.add_row(*known, *_cells(row, columns, unlike=unlike, refer=refer))
     console = Console()
     console.print(table)
     if more:
         console.print(f"... and {more:,} more rows (--csv, --json and --out give all).", highlight=False)
 
 
-def _cells(row: "Row", columns: "OutputColumns", *, unlike: bool) -> "list[Text]":
+def _cells(row: "Row", columns: "OutputColumns", *, unlike: bool, refer: bool) -> "list[Text]":
     from rich.text import Text
 
     from onepeak.posterior.predictions import unlike_text
@@ -288,4 +289,5 @@ def _cells(row: "Row", columns: "OutputColumns", *, unlike: bool) -> "list[Text]
         Text("no, paradox", style="red") if row.paradoxical else Text("yes" if row.unimodal else "no"),
         *([Text(str(columns.values(row)["action"]))] if columns.actions else []),
         *([Text(unlike_text(row.unlike) or "", style="red")] if unlike else []),
+        *([Text(row.refer or "", style="red")] if refer else []),
     ]
