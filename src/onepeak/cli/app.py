@@ -10,11 +10,13 @@ from onepeak import __version__
 from onepeak.cli import (
     datasets,
     demo,
+    doctor,
     evaluate,
     export,
     inspect,
     methods,
     metrics,
+    options,
     predict,
     push,
     refer,
@@ -56,8 +58,9 @@ for command in (
     metrics.metrics,
     datasets.datasets,
     splits.splits,
+    doctor.doctor,
 ):
-    app.command(help=_paragraphs(command))(command)
+    app.command(help=_paragraphs(command), cls=options.Command)(command)
 
 
 def flags_of(arguments: Sequence[str]) -> tuple[dict[str, str], set[str]]:

@@ -48,23 +48,24 @@ def predict(
     encoding: options.Encoding = None,
     missing: options.Missing = [],  # noqa: B006
     keep: Annotated[
-        list[str], typer.Option("--keep", help="Columns to copy to the output: id or id,patient. Repeatable.")
+        list[str], options.repeated("Output", "--keep", "Columns to copy to the output: id or id,patient.")
     ] = [],  # noqa: B006
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV (the default if output is not a terminal).")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object per line.")] = False,
+    as_csv: Annotated[
+        bool, options.switch("Output", "--csv", "Print CSV (the default if output is not a terminal).")
+    ] = False,
+    as_json: Annotated[bool, options.switch("Output", "--json", "Print JSON, one object per line.")] = False,
     out: Annotated[
         Path | None,
-        typer.Option(callback=options.at_home, help="File to write: JSON for .json and .jsonl, else CSV."),
+        options.path_flag("Output", "--out", "File to write: JSON for .json and .jsonl, else CSV."),
     ] = None,
     group: Annotated[
-        str | None, typer.Option("--group", help="One answer for each group of this column, such as a patient.")
+        str | None, options.flag("Data", "--group", "One answer for each group of this column, such as a patient.")
     ] = None,
     combine: Annotated[
-        Literal["worst", "mean", "median"], typer.Option("--combine", help="How a group's samples become one answer.")
+        Literal["worst", "mean", "median"],
+        options.flag("Prediction", "--combine", "How the samples of a group become one answer."),
     ] = "worst",
-    batch_size: Annotated[
-        int | None, typer.Option(min=1, help="Samples per batch (default: 32 images or 4096 rows).")
-    ] = None,
+    batch_size: options.PredictBatch = None,
     alpha: options.Alpha = None,
     decide: options.Decide = None,
     cost: options.Cost = None,
@@ -75,9 +76,9 @@ def predict(
     device: options.Device = "auto",
     strict: Annotated[
         bool,
-        typer.Option("--strict", help="Exit with 1 if a prediction is missing or an input is unlike the training."),
+        options.switch("Output", "--strict", "Exit with 1 if a prediction is missing or an input unlike the training."),
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Hide the progress bar and the notes.")] = False,
+    quiet: Annotated[bool, options.switch("Output", "--quiet", "Hide the progress bar and the notes.")] = False,
 ) -> None:
     """Predicts the class of each image or row, with an interval of classes and the posterior.
 
