@@ -14,14 +14,17 @@ from onepeak.cli import main
 from onepeak.cli.app import app
 
 COMMANDS = typer.main.get_command(app).commands
-RUN_HERE = ("train", "evaluate", "predict", "methods", "metrics", "datasets")
+RUN_HERE = ("train", "evaluate", "predict", "methods", "metrics", "datasets", "doctor")
 NEEDS = {
+    "push": "needs a hub; tests/cli/test_push.py has one",
+    "pull": "needs a hub; tests/cli/test_push.py has one",
     "compare": "draws a report; tests/cli/compare/test_command.py runs it",
     "report": "draws a report; tests/cli/test_report.py runs it",
     "demo": "minutes; tests/cli/test_demo.py runs it",
     "serve": "goes on until it is stopped; tests/serving/http runs it",
     "inspect": "goes on until it is stopped; tests/serving/inspector runs it",
     "splits": "of 2,000 images; tests/cli/test_splits.py runs it on fewer",
+    "refer": "needs many labelled samples; tests/serving/test_referral.py runs it",
     "export": "takes many seconds; tests/cli/test_export.py runs it",
 }
 """Commands whose example is parsed here and run elsewhere."""

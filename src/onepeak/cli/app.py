@@ -7,7 +7,23 @@ from typing import Annotated
 import typer
 
 from onepeak import __version__
-from onepeak.cli import datasets, demo, evaluate, export, inspect, methods, metrics, predict, report, serve, splits
+from onepeak.cli import (
+    datasets,
+    demo,
+    doctor,
+    evaluate,
+    export,
+    inspect,
+    methods,
+    metrics,
+    options,
+    predict,
+    push,
+    refer,
+    report,
+    serve,
+    splits,
+)
 from onepeak.cli.compare.command import compare
 from onepeak.cli.train.command import train
 
@@ -33,14 +49,18 @@ for command in (
     inspect.inspect,
     evaluate.evaluate,
     predict.predict,
+    refer.refer,
     export.export,
     serve.serve,
+    push.push,
+    push.pull,
     methods.methods,
     metrics.metrics,
     datasets.datasets,
     splits.splits,
+    doctor.doctor,
 ):
-    app.command(help=_paragraphs(command))(command)
+    app.command(help=_paragraphs(command), cls=options.Command)(command)
 
 
 def flags_of(arguments: Sequence[str]) -> tuple[dict[str, str], set[str]]:

@@ -1,6 +1,6 @@
 """How far an image lies from those of the training, in the features of the network itself."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ FILE = "familiarity.safetensors"
 FALSE_MARKS = 0.05
 """Share of validation images that lie beyond the threshold."""
 _REFERENCES = 500
+_MOST_TEXTS = 5000
 _FEWEST = 30
 _MOST_VALID = 1000
 _LEAST = 1e-3
@@ -41,6 +42,13 @@ class Familiarity:
     references: Tensor
     """float16, images x features: the direction of each."""
     threshold: float
+    inputs: tuple[int, int] | None = None
+    """For texts: the columns of the network's input that are their encoder's features, which tell more than those of
+    the small network on top."""
+
+    def seen(self, inputs: Tensor, features: Tensor) -> Tensor:
+        """Returns what distances are measured in, of the network's input and its features."""
+        return features if self.inputs is None else inputs[:, slice(*self.inputs)]
 
     def distance(self, features: Tensor) -> Tensor:
         """Returns the relative distance of each sample to the nearest training image.
@@ -56,25 +64,36 @@ class Familiarity:
 
 @torch.inference_mode()
 def familiarity_of(
-    network: Network, feed: Feed, train: Indices, valid: Indices, *, fabric: "Fabric", batch_size: int
+    network: Network,
+    feed: Feed,
+    train: Indices,
+    valid: Indices,
+    *,
+    fabric: "Fabric",
+    batch_size: int,
+    inputs: tuple[int, int] | None = None,
 ) -> Familiarity | None:
-    """Learns from images spread over the training part, and from the validation part; None if these are few."""
+    """Learns from samples spread over the training part, and from the validation part; None if these are few."""
     if len(train) < _FEWEST or len(valid) < samples_needed(FALSE_MARKS):
         return None
+    known = Familiarity(references=torch.empty(0), threshold=1.0, inputs=inputs)
+    most = _REFERENCES if inputs is None else _MOST_TEXTS
     features = [
-        _features(network, feed, _spread(part, most), fabric=fabric, batch_size=batch_size)
-        for part, most in ((train, _REFERENCES), (valid, _MOST_VALID))
+        _features(known, network, feed, _spread(part, most), fabric=fabric, batch_size=batch_size)
+        for part, most in ((train, most), (valid, _MOST_VALID))
     ]
-    known = Familiarity(references=normalize(features[0]).half(), threshold=1.0)
+    known = replace(known, references=normalize(features[0]).half())
     threshold = conformal_threshold(known.distance(features[1]), FALSE_MARKS)
-    return Familiarity(references=known.references, threshold=max(float(f"{threshold:.6g}"), _LEAST))
+    return replace(known, threshold=max(float(f"{threshold:.6g}"), _LEAST))
 
 
-def _features(network: Network, feed: Feed, indices: Indices, *, fabric: "Fabric", batch_size: int) -> Tensor:
+def _features(
+    known: Familiarity, network: Network, feed: Feed, indices: Indices, *, fabric: "Fabric", batch_size: int
+) -> Tensor:
     found: Tensor | None = None
     for places, inputs in feed.evaluation_inputs(indices, batch_size=batch_size):
         with fabric.autocast():
-            batch = network.with_features(inputs)[1].float().cpu()
+            batch = known.seen(inputs, network.with_features(inputs)[1]).float().cpu()
         found = torch.empty(len(indices), batch.shape[1]) if found is None else found
         found[places] = batch
     assert found is not None
@@ -93,6 +112,8 @@ def save_familiarity(folder: Path, known: Familiarity | None) -> None:
         (folder / FILE).unlink(missing_ok=True)
         return
     tensors = {"references": known.references, "threshold": torch.tensor(known.threshold, dtype=torch.float64)}
+    if known.inputs is not None:
+        tensors["inputs"] = torch.tensor(known.inputs)
     safetensors = require("safetensors.torch", extra="train", purpose="Saving a model")
     write_in_one_step(folder / FILE, lambda part: safetensors.save_file(tensors, part))
 
@@ -104,7 +125,8 @@ def load_familiarity(folder: Path) -> Familiarity | None:
     safetensors = require("safetensors.torch", extra="train", purpose="Loading a model")
     try:
         tensors = safetensors.load_file(folder / FILE)
-        return Familiarity(references=tensors["references"], threshold=float(tensors["threshold"]))
+        inputs = tuple(tensors["inputs"].tolist()) if "inputs" in tensors else None
+        return Familiarity(references=tensors["references"], threshold=float(tensors["threshold"]), inputs=inputs)
     except Exception as error:  # safetensors raises its own classes
         raise InputError(
             f"{folder / FILE} must be what onepeak wrote, got a file that cannot be read: {error}."

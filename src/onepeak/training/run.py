@@ -171,8 +171,16 @@ def train_run(
         if prepared.features is None:
             strength = evidence_range(network, feed, split.valid, predicted, fabric=fabric, batch_size=size)
         familiarity = None
-        if prepared.store is not None:
-            familiarity = familiarity_of(network, feed, split.train, split.valid, fabric=fabric, batch_size=size)
+        if prepared.store is not None or prepared.encoder_digest is not None:
+            familiarity = familiarity_of(
+                network,
+                feed,
+                split.train,
+                split.valid,
+                fabric=fabric,
+                batch_size=size,
+                inputs=None if encoder is None else encoder.text_features,
+            )
     description = ModelDescription(
         classes=manifest.classes,
         method=settings.method,

@@ -80,6 +80,14 @@ class TableEncoder:
         return self.plain_columns if self.texts is None else (*self.plain_columns, self.texts.column)
 
     @property
+    def text_features(self) -> tuple[int, int] | None:
+        """Where the features of texts begin and end in an encoded row."""
+        if self.texts is None:
+            return None
+        first = sum(len(self.categories.get(name, ("",))) for name in self.plain_columns)
+        return first, self.num_features - len(self.missing)
+
+    @property
     def num_features(self) -> int:
         """Number of features of an encoded row."""
         return sum(len(self.categories.get(name, ("",))) for name in self.columns) + len(self.missing)

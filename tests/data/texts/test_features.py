@@ -6,6 +6,7 @@ from onepeak.data.splits import Split, find_leaks, item_digests, make_splits, re
 from onepeak.data.texts.features import known_encoder, with_features
 from onepeak.errors import InputError
 from onepeak.networks.text_encoder import TextEncoder
+from onepeak.report.source import Source
 from tiny_encoder import write_encoder, write_reviews
 
 pytest.importorskip("transformers")
@@ -76,3 +77,10 @@ def test_a_changed_encoder_is_refused(reviews, tmp_path):
     write_encoder(folder, seed=1)
     with pytest.raises(InputError, match="is not the one that the model was trained with"):
         known_encoder(rows.texts.encoding)
+
+
+def test_reports_show_the_text_of_a_sample(reviews):
+    source = Source(manifest=DataSource(reviews.data, text="review", label="stars", columns=["price"]).open())
+    shown = source.features(3)
+    assert list(shown) == ["review", "price"]
+    assert shown["review"] == source.manifest.items.texts.values[3]
