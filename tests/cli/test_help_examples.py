@@ -14,7 +14,7 @@ from onepeak.cli import main
 from onepeak.cli.app import app
 
 COMMANDS = typer.main.get_command(app).commands
-RUN_HERE = ("train", "evaluate", "predict", "methods", "metrics", "datasets")
+RUN_HERE = ("train", "evaluate", "predict", "methods", "metrics", "datasets", "doctor")
 NEEDS = {
     "push": "needs a hub; tests/cli/test_push.py has one",
     "pull": "needs a hub; tests/cli/test_push.py has one",
@@ -24,6 +24,7 @@ NEEDS = {
     "serve": "goes on until it is stopped; tests/serving/http runs it",
     "inspect": "goes on until it is stopped; tests/serving/inspector runs it",
     "splits": "of 2,000 images; tests/cli/test_splits.py runs it on fewer",
+    "refer": "needs many labelled samples; tests/serving/test_referral.py runs it",
     "export": "takes many seconds; tests/cli/test_export.py runs it",
 }
 """Commands whose example is parsed here and run elsewhere."""

@@ -104,3 +104,28 @@ def test_methods_are_compared_on_the_same_features(folder, flags, run, tmp_path)
     assert all((run.parent / "encoder").is_dir() for run in (tmp_path / "out").glob("runs/*/*/onepeak.json"))
     status, _, errors = run("splits", folder / "reviews.csv", "--text", "review", "--label", "stars")
     assert status == 0, errors
+
+
+@pytest.mark.slow
+@pytest.mark.traced
+def test_one_onnx_file_holds_encoder_and_network_with_the_tokenizer_beside_it(trained, run, tmp_path):
+    import onnxruntime
+    from tokenizers import Tokenizer
+
+    status, _, errors = run("export", trained, "--onnx", tmp_path / "m.onnx")
+    assert status == 0, errors
+    texts, prices = ["very bad film", "great plot and the very great cast"], [0.25, np.nan]
+    tokenizer = Tokenizer.from_file(str(tmp_path / "m.tokenizer.json"))
+    tokenizer.enable_padding()
+    encoded = tokenizer.encode_batch(texts)
+    session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
+    about = json.loads(session.get_modelmeta().custom_metadata_map["preprocessing"])
+    assert (about["columns"], about["text"]) == (["price"], "review")
+    given = {
+        "input_ids": np.array([each.ids for each in encoded]),
+        "attention_mask": np.array([each.attention_mask for each in encoded]),
+        "rows": np.array(prices, np.float32)[:, None],
+    }
+    log_probs = session.run(["log_probs"], given)[0]
+    expected = onepeak.load(trained).predict({"review": texts, "price": prices}).log_probs
+    np.testing.assert_allclose(log_probs, expected, atol=1e-4)

@@ -10,13 +10,16 @@ from onepeak import __version__
 from onepeak.cli import (
     datasets,
     demo,
+    doctor,
     evaluate,
     export,
     inspect,
     methods,
     metrics,
+    options,
     predict,
     push,
+    refer,
     report,
     serve,
     splits,
@@ -46,6 +49,7 @@ for command in (
     inspect.inspect,
     evaluate.evaluate,
     predict.predict,
+    refer.refer,
     export.export,
     serve.serve,
     push.push,
@@ -54,8 +58,9 @@ for command in (
     metrics.metrics,
     datasets.datasets,
     splits.splits,
+    doctor.doctor,
 ):
-    app.command(help=_paragraphs(command))(command)
+    app.command(help=_paragraphs(command), cls=options.Command)(command)
 
 
 def flags_of(arguments: Sequence[str]) -> tuple[dict[str, str], set[str]]:

@@ -4,6 +4,7 @@ transformers (extra `text`) is imported when the first encoder is loaded. Nothin
 is run, and its weights are read from safetensors only.
 """
 
+import copy
 import hashlib
 import importlib.util
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor, nn
 
 from onepeak._core.files import expanded
 from onepeak._core.imports import require
@@ -108,6 +110,27 @@ class TextEncoder:
                 counts[places[index]] += len(windows[index])
             progress(len(windows) - len(order))
         return (sums / counts[:, None]).astype(np.float32), np.bincount(places, minlength=len(texts))
+
+    def module(self) -> "TextFeatures":
+        """Returns the encoder for texts of one window as a module that can be exported."""
+        model = copy.deepcopy(self._parts[1]).cpu()
+        model.set_attn_implementation("eager")
+        return TextFeatures(model)
+
+
+@final
+class TextFeatures(nn.Module):
+    """From tokens with special ones (batch x tokens) and a mask of the same shape to features."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model.float().eval()
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """Returns the mean of each text's tokens in the last layer."""
+        hidden: Tensor = self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        mask = attention_mask.unsqueeze(-1)
+        return (hidden * mask).sum(dim=1) / mask.sum(dim=1)
 
 
 def _folder_of(name: str | Path | None) -> Path:

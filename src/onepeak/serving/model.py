@@ -18,9 +18,11 @@ from onepeak.networks.inputs import ImageInput
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import is_own
 from onepeak.posterior.predictions import Predictions, SourceName, Unlike
+from onepeak.posterior.referral import Policy
 from onepeak.serving.images import AnyImage, Pixels, image_paths, pixels_of, separate
 from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.serving.predict import notes_of, predict_all
+from onepeak.serving.referral import load_policy
 from onepeak.serving.table_rows import TableRows, rows_of
 from onepeak.training.devices import find_device, same_bits
 from onepeak.training.digests import check_shared
@@ -105,6 +107,7 @@ def load(folder: str | Path, *, device: str = "cpu") -> "Model":
         trained_items=load_trained_items(folder),
         model_id=weights_id(folder),
         familiarity=load_familiarity(folder),
+        policy=load_policy(folder),
     )
 
 
@@ -129,6 +132,7 @@ class Model:
         trained_items: Short hashes of its training items; empty if not known.
         model_id: The first 12 hex digits of the SHA-256 of its weights file, if there is one.
         familiarity: What it knows of its training images in feature space.
+        policy: Which samples it refers to a person.
     """
 
     def __init__(
@@ -140,7 +144,9 @@ class Model:
         trained_items: frozenset[str] = frozenset(),
         model_id: str | None = None,
         familiarity: Familiarity | None = None,
+        policy: Policy | None = None,
     ) -> None:
+        self.policy = policy
         self.familiarity = familiarity
         self.trained_items = trained_items
         self.model_id = model_id
@@ -257,6 +263,13 @@ class Model:
 
     def read(self, raw: Predictions, options: PosteriorOptions) -> Predictions:
         """Returns the network's own predictions as the options read them: calibrated, decided, with intervals."""
+        found = self._read(raw, options)
+        if self.policy is None:
+            return found
+        usual = PosteriorOptions()  # on which the policy was set
+        return replace(found, refer=self.policy.reasons(found if options == usual else self._read(raw, usual)))
+
+    def _read(self, raw: Predictions, options: PosteriorOptions) -> Predictions:
         calibration = self.description.calibration
         read = options.read(raw.log_probs, raw.predicted_index, calibration)
         return replace(

@@ -19,6 +19,7 @@ from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
 from onepeak.networks.head import MapHead
 from onepeak.posterior.predictions import Row, called
+from onepeak.posterior.referral import UNLIKE
 from onepeak.serving.http.batcher import Batcher, Compute, Decoding, TooLargeForNetworkError
 from onepeak.serving.http.failures import RequestError
 from onepeak.serving.http.limits import Limits
@@ -120,7 +121,8 @@ class Predictor:
                             maps[item] = await self._submitted(self._evidence, pixels, result.predicted_index)
                         unlike = await self.decoding.run(partial(self.model.unlike, pixels))
                         unlike = with_distance(unlike, result.distance)
-                        return replace(result, source=upload.name or item, unlike=unlike)
+                        refer = result.refer or (UNLIKE if unlike and self.model.policy else None)
+                        return replace(result, source=upload.name or item, unlike=unlike, refer=refer)
                 except (InputError, MemoryError) as error:
                     return _reason(error, self.decoding.max_pixels)
 
@@ -153,7 +155,8 @@ class Predictor:
         for place, (each, unlike) in enumerate(zip(result, table.unlike, strict=True)):
             if isinstance(each, Unanswered):
                 raise RequestError(422, f"`rows[{place}]`: {each.message}.")
-            answers.append(replace(each, unlike=unlike))
+            refer = each.refer or (UNLIKE if unlike and self.model.policy else None)
+            answers.append(replace(each, unlike=unlike, refer=refer))
         marks = list(zip(table.sources, table.unlike, strict=True))
         notes = notes_of(self.model, table, posterior_options, marks, source_name="row")
         return self._outcome(answers, posterior_options, notes)
