@@ -7,7 +7,21 @@ from typing import Annotated
 import typer
 
 from onepeak import __version__
-from onepeak.cli import datasets, demo, evaluate, export, inspect, methods, metrics, predict, report, serve, splits
+from onepeak.cli import (
+    datasets,
+    demo,
+    evaluate,
+    export,
+    finish,
+    fit,
+    inspect,
+    methods,
+    metrics,
+    predict,
+    report,
+    serve,
+    splits,
+)
 from onepeak.cli.compare.command import compare
 from onepeak.cli.train.command import train
 
@@ -29,6 +43,8 @@ for command in (
     demo.demo,
     compare,
     train,
+    fit.fit,
+    finish.finish,
     report.report,
     inspect.inspect,
     evaluate.evaluate,

@@ -172,6 +172,12 @@ Alone = Annotated[
         "(default: elb).",
     ),
 ]
+Logger = Annotated[
+    str,
+    typer.Option(
+        "--logger", help="Logger: tensorboard, csv, wandb, mlflow (or wandb:PROJECT/RUN), none, or a Lightning logger."
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print only results.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

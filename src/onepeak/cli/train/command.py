@@ -60,9 +60,7 @@ def train(
     threads: Annotated[
         int | None, typer.Option("--threads", min=1, help="CPU threads (default: 1 for a table on a CPU, else all).")
     ] = None,
-    logger: Annotated[
-        str, typer.Option("--logger", help="Logger: tensorboard, csv, none, or a Lightning logger.")
-    ] = "tensorboard",
+    logger: options.Logger = "tensorboard",
     resume: Annotated[bool, typer.Option("--resume", help="Resume the run in --out.")] = False,
     skip_bad: options.SkipBad = False,
     allow_leak: Annotated[bool, typer.Option("--allow-leak", help="Train even if samples leak between parts.")] = False,
