@@ -58,7 +58,7 @@ def test_photographs_become_one_model_of_frozen_networks(run, photos, tmp_path):
     assert status == 0
     assert json.loads(output)["metrics"]["mae"] >= 0
     assert run(*fit)[0] == 0  # it is done
-    status, _, errors = run(*fit[:-4], "--preset", "good")
+    status, _, errors = run(*fit[:-3], "--preset", "good")
     assert "holds another fit, with preset = best, not good" in errors
 
 

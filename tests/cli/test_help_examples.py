@@ -17,6 +17,8 @@ COMMANDS = typer.main.get_command(app).commands
 RUN_HERE = ("train", "evaluate", "predict", "methods", "metrics", "datasets")
 NEEDS = {
     "compare": "draws a report; tests/cli/compare/test_command.py runs it",
+    "fit": "minutes; tests/cli/test_fit.py runs it",
+    "finish": "needs a comparison; tests/cli/test_fit.py runs it",
     "report": "draws a report; tests/cli/test_report.py runs it",
     "demo": "minutes; tests/cli/test_demo.py runs it",
     "serve": "goes on until it is stopped; tests/serving/http runs it",

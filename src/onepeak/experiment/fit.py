@@ -59,6 +59,8 @@ _SHARE = 0.8
 _OVERHEAD = 1.0
 """Seconds that a trial takes besides its epochs."""
 _FEWEST_EPOCHS = 3
+_FEWEST_OF_ROWS = 30
+"""Of trainings that take seconds, so short of time as it may be."""
 _WORTH_A_PROCESS = 60.0
 """Seconds of a training from which it has a process to itself."""
 
@@ -126,8 +128,9 @@ def make_plan(experiment: Experiment, *, preset: str, minutes: float, speedup: f
         )
 
     epochs, counts = _rungs(recipe.epochs, 1, rungs)
-    while cost(epochs, counts) > budget and epochs[-1] > _FEWEST_EPOCHS:
-        epochs, counts = _rungs(max(_FEWEST_EPOCHS, epochs[-1] * 3 // 4), 1, rungs)
+    fewest = min(_FEWEST_EPOCHS if not (table or experiment.freeze) else _FEWEST_OF_ROWS, recipe.epochs)
+    while cost(epochs, counts) > budget and epochs[-1] > fewest:
+        epochs, counts = _rungs(max(fewest, epochs[-1] * 3 // 4), 1, rungs)
     for number in range(2, _MOST[preset] + 1):
         more = _rungs(epochs[-1], number, rungs)
         if cost(*more) > budget:

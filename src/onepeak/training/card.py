@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from onepeak._core.files import write_text_in_one_step
 from onepeak.data.manifest import Manifest
@@ -76,7 +77,7 @@ def _by_subgroup(test: Predictions | None, manifest: Manifest | None) -> Iterato
     yield from _rows(test, np.array([names.index(value) for value in values]), [str(name) for name in names])
 
 
-def _rows(test: Predictions, of: np.ndarray[Any, Any], names: Sequence[str]) -> Iterator[str]:
+def _rows(test: Predictions, of: npt.NDArray[np.int64], names: Sequence[str]) -> Iterator[str]:
     errors = (test.predicted_index - test.truth).abs().numpy()
     for place, name in enumerate(names):
         own = errors[of == place]

@@ -84,7 +84,7 @@ class LoggerWatch:
     """Sends every epoch's row to a Lightning logger.
 
     Args:
-        name: "tensorboard", "csv", "wandb" or "mlflow" (with project and name of the run as "wandb:PROJECT/RUN"), or the
+        name: "tensorboard", "csv", "wandb" or "mlflow" (with project and run as in "wandb:PROJECT/RUN"), or the
             dotted name of a Lightning logger class that takes `save_dir`.
         folder: Folder for the logger's files.
     """
