@@ -1,4 +1,4 @@
-"""Writes example data for the documentation: images in one folder per grade, a list of them, and a table.
+"""Writes example data for the documentation: images in one folder per grade, a list of them, a table, and reviews.
 
 python examples/make_data.py out/try
 All data are generated and the same every time: no patient is real.
@@ -15,7 +15,7 @@ from onepeak.data.datasets.biopsies import biopsies
 
 GRADES = np.array(["mild", "moderate", "severe"])
 STAGES = np.array(["I", "II", "III", "IV"])
-NAMES = ("photos", "scans.csv", "patients.csv")
+NAMES = ("photos", "scans.csv", "patients.csv", "reviews.csv")
 
 
 def write_images(folder: Path) -> None:
@@ -44,6 +44,21 @@ def write_table(folder: Path) -> None:
     pd.DataFrame(patients).to_csv(folder / "patients.csv", index=False)
 
 
+def write_reviews(folder: Path) -> None:
+    """Writes `reviews.csv`: short reviews, their stars and their authors."""
+    rng = np.random.default_rng(0)
+    opinions = ["It was awful", "I was rather bored", "It was all right", "I liked it", "It was wonderful"]
+    things = ["the film", "the book", "this hotel", "the new phone", "our dinner", "the concert"]
+    reasons = ["the story", "the price", "the staff", "how long it took", "the sound", "every little thing"]
+    stars = np.arange(200) % 5 + 1
+    text = [
+        f"{opinions[star - 1]}, {rng.choice(things)}, because of {rng.choice(reasons)} and {rng.choice(reasons)}."
+        for star in np.clip(stars + (rng.random(200) < 0.2), 1, 5)
+    ]
+    reviews = {"review": text, "stars": stars, "author": [f"author-{number // 2}" for number in range(200)]}
+    pd.DataFrame(reviews).to_csv(folder / "reviews.csv", index=False)
+
+
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("folder", type=Path)
 given = parser.parse_args()
@@ -52,4 +67,5 @@ if there := [name for name in NAMES if (given.folder / name).exists()]:
 given.folder.mkdir(parents=True, exist_ok=True)
 write_images(given.folder)
 write_table(given.folder)
+write_reviews(given.folder)
 print(f"{given.folder}: {', '.join(NAMES)}")

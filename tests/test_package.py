@@ -135,12 +135,13 @@ COMMANDS = {
     "ray": [f"{TRAIN.replace('train', 'compare', 1).replace('model', 'many')} --methods ce --executor ray"],
     "sklearn": [FIT],
     "export": [TRAIN, "onepeak export model --onnx grades.onnx"],
+    "hub": ["python -c 'import onepeak.serving.hub, huggingface_hub'"],
     "serve": [
         TRAIN,
         "python -c 'import onepeak; from onepeak.serving.http import create_app; create_app(onepeak.load(\"model\"))'",
     ],
 }
-"""What shows that an extra is enough. `onepeak hub` is tried in tests/cli/test_push.py."""
+"""What shows that an extra is enough."""
 
 
 def commands_of(extra):

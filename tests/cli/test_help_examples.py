@@ -16,6 +16,8 @@ from onepeak.cli.app import app
 COMMANDS = typer.main.get_command(app).commands
 RUN_HERE = ("train", "evaluate", "predict", "methods", "metrics", "datasets")
 NEEDS = {
+    "push": "needs a hub; tests/cli/test_push.py has one",
+    "pull": "needs a hub; tests/cli/test_push.py has one",
     "compare": "draws a report; tests/cli/compare/test_command.py runs it",
     "fit": "minutes; tests/cli/test_fit.py runs it",
     "finish": "needs a comparison; tests/cli/test_fit.py runs it",
@@ -24,6 +26,7 @@ NEEDS = {
     "serve": "goes on until it is stopped; tests/serving/http runs it",
     "inspect": "goes on until it is stopped; tests/serving/inspector runs it",
     "splits": "of 2,000 images; tests/cli/test_splits.py runs it on fewer",
+    "refer": "needs many labelled samples; tests/serving/test_referral.py runs it",
     "export": "takes many seconds; tests/cli/test_export.py runs it",
 }
 """Commands whose example is parsed here and run elsewhere."""

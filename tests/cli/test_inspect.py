@@ -77,7 +77,7 @@ def test_with_a_model_it_can_be_tried(run, monkeypatch, tiny, tmp_path, argument
         assert client.get("/v1/inspect/samples").json()["total"] == total
         kind = {"Content-Type": "image/png"}
         (said,) = client.post("/v1/predict", content=image, headers=kind).json()["predictions"]
-        assert said["action"] == f"treat {said['name']}"
+        assert said["action"] == f"treat {said['interval_names'][1]}"
 
 
 @pytest.mark.bad_input

@@ -145,8 +145,8 @@ def test_json_has_an_object_a_line_and_a_bad_file_is_one_with_its_error(run, fol
     assert rows[1]["error"].startswith("cut off or damaged")
     assert rows[5] == {**dict.fromkeys(rows[0]), "path": str(folder / "gone.png"), "error": "there is no such file"}
     ends = {"lower", "upper", "lower_name", "upper_name"}
-    answer = {"predicted_class", "predicted_index", "name", "label", "probs", "log_probs", "soi"}
-    assert set(rows[0]) == {"path", "unimodal", "paradoxical", "unlike", "error"} | answer | ends
+    answer = {"headline", "predicted_class", "predicted_index", "name", "label", "probs", "log_probs", "soi"}
+    assert set(rows[0]) == {"path", "unimodal", "paradoxical", "unlike", "distance", "refer", "error"} | answer | ends
     assert len(rows[0]["log_probs"]) == 8
 
 
@@ -154,7 +154,7 @@ def test_only_bad_files_end_with_exit_status_one(run, tmp_path):
     (tmp_path / "a.png").write_bytes(b"")
     result = run(image_run().folder, tmp_path / "a.png", ON_CPU)
     assert result.exit_code == 1
-    assert "a.png,,,,,,,,,,,,,the file is empty (0 bytes)" in result.stdout
+    assert "a.png,,,,,,,,,,,,,,,,the file is empty (0 bytes)" in result.stdout
     assert "--root" not in result.stderr
 
 
@@ -226,7 +226,7 @@ def test_a_reader_that_has_enough_ends_it_quietly(folder):
     arguments = [sys.executable, "-c", code, str(image_run().folder), *many, "--csv", "--batch-size=1", ON_CPU]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
-        assert process.stdout.readline().startswith(b"path,predicted_class,predicted_index,name,label")
+        assert process.stdout.readline().startswith(b"path,headline,predicted_class,predicted_index,")
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 0
@@ -290,8 +290,8 @@ def test_the_costs_of_mistakes_are_a_file(run, tmp_path):
 def test_a_terminal_sees_the_interval_by_its_names_and_the_paradoxes(folder):
     output = seen_on_a_terminal(command.predict, image_run().folder, folder, ON_CPU)
     said = load(image_run().folder).predict(folder)
-    for lower, upper in said.interval_names:
-        assert f"{lower} .. {upper}" in output
+    for row in said:
+        assert " ".join(row.headline.split()[:2]) in output
     assert output.count("no, paradox") == said.paradoxical.sum() > 0
 
 
@@ -392,7 +392,7 @@ def test_a_table_stops_somewhere_and_says_how_many_more_there_are(printed_table)
 
 def test_a_row_without_an_answer_says_why(printed_table):
     (_, first, second), _ = printed_table([ROW, BAD])
-    assert first == ["a.png", "high", "0.607", "", "1.000", "yes"]
+    assert first == ["a.png", "high", "high", "0.607", "1.000", "yes"]
     assert second[:2] == ["bad.png", "error: there is no such file"]
 
 
@@ -402,6 +402,6 @@ def test_what_is_unlike_the_training_is_a_column_only_where_there_is_something(p
     assert (header[-1], [row[-1] for row in rows]) == ("unlike", ["", "contrast; grain", ""])
     (header, *rows), _ = printed_table([usual, odd], ("wait", "operate"))
     assert header[-2:] == ["action", "unlike"]
-    assert [row[-2:] for row in rows] == [["operate", ""], ["operate", "contrast; grain"]]
+    assert [row[-2:] for row in rows] == [["operate", ""], ["ask a person", "contrast; grain"]]
     (header, *_), _ = printed_table([usual, ROW, BAD])
-    assert header == ["path", "class", "p", "interval", "side order", "one peak"]
+    assert header == ["path", "answer", "predicted", "p", "side order", "one peak"]

@@ -108,7 +108,7 @@ def test_columns_of_a_table_are_kept_beside_answers_and_errors(run, tmp_path, fl
     (tmp_path / "rows.csv").write_text(BAD_ROWS)
     result = run(table_run().folder, tmp_path / "rows.csv", "--csv", *flags, ON_CPU)
     header, *rows = csv.reader(io.StringIO(result.stdout))
-    assert header[:5] == ["line", "id", "note", "predicted_class", "predicted_index"]
+    assert header[:5] == ["line", "id", "note", "headline", "predicted_class"]
     assert [row[:3] for row in rows] == [["2", "a1", "x"], ["3", "a2", "y"], ["4", "03", ""], ["5", "a4", "7"]]
     plain = run(table_run().folder, tmp_path / "rows.csv", "--csv", ON_CPU).stdout
     assert [[row[0], *row[3:]] for row in (header, *rows)] == list(csv.reader(io.StringIO(plain)))

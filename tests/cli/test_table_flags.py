@@ -88,7 +88,7 @@ def test_a_model_remembers_its_categories_and_does_not_ask_for_columns_that_it_w
     assert model.description.table.categories == {"site": ("1", "2", "3")}
 
     pd.read_csv(policies).drop(columns=["policy", "odd"]).to_csv(tmp_path / "bare.csv", index=False)
-    labels = model.predict(pd.read_csv(policies)).labels.tolist()
+    labels = model.predict(pd.read_csv(policies)).predicted_index.tolist()
     for file in (policies, tmp_path / "bare.csv"):
         status, rows, errors = answers(run, tmp_path / "model", file)
         assert (status, [row["label"] for row in rows]) == (0, labels), errors
@@ -150,7 +150,7 @@ def test_a_table_of_a_german_spreadsheet_gives_the_model_of_the_one_with_points(
         said.append(json.loads(output)["metrics"])
     assert said[:2] == said[2:]
     model = onepeak.load(tmp_path / "german")
-    assert model.predict(german).labels.tolist() == model.predict(points).labels.tolist()
+    assert model.predict(german).predicted_index.tolist() == model.predict(points).predicted_index.tolist()
 
 
 def test_what_may_be_thousands_is_refused_everywhere_until_it_is_said(run, doubtful, tmp_path):
@@ -272,3 +272,17 @@ def test_a_table_that_is_mostly_bad_is_refused_with_the_flag(run, table, tmp_pat
     status, _, errors = run(*flags_of("train", path, tmp_path / "out", "--skip-bad"))
     assert status == 2
     assert "With --skip-bad at most half of the rows may be left out, not 41 of 80 rows." in errors
+
+
+def test_other_encodings_and_cells_that_stand_for_nothing_are_read_in_training_and_after(run, tmp_path):
+    rows = [f"{n % 7 / 2 if n % 9 else '-'};{'mäßig' if n % 2 else 'schwer'}" for n in range(60)]
+    (tmp_path / "befund.csv").write_bytes("\n".join(["größe;befund", *rows]).encode("cp1252"))
+    how = ("--encoding", "cp1252", "--missing", "-")
+    words = ("--label", "befund", "--order", "mäßig,schwer", "--epochs", "1", "--logger", "none", "--device", "cpu")
+    status, _, errors = run("train", tmp_path / "befund.csv", *how, *words, "--out", tmp_path / "model")
+    assert (status, "missing values in größe" in errors) == (0, True), errors
+    for command in ("predict", "evaluate"):
+        status, _, errors = run(command, tmp_path / "model", tmp_path / "befund.csv", *how)
+        assert status == 0, errors
+    status, _, errors = run("predict", tmp_path / "model", tmp_path / "befund.csv")
+    assert (status, "give its encoding" in errors) == (2, True)

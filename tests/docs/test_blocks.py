@@ -25,7 +25,7 @@ from onepeak.cli.app import app
 from onepeak.cli.compare import run
 from onepeak.training import presets
 
-PEERS = {"dlordinal", "coral_pytorch", "condor_pytorch", "mord", "transformers", "fastai"}
+PEERS = {"dlordinal", "coral_pytorch", "condor_pytorch", "mord", "skordinal", "transformers", "fastai"}
 """Packages that need not be there; a block that imports a missing one is passed over."""
 
 TINY = {"train": ["--epochs", "1"], "compare": ["--epochs", "1", "--splits", "1", "--folds", "1"]}
@@ -112,7 +112,7 @@ def tiny(words):
     kept = [
         word for word, before in zip(words, ["", *words], strict=False) if word not in DROPPED and before not in DROPPED
     ]
-    of_a_table = any(word.endswith("patients.csv") for word in words)
+    of_a_table = any(word.endswith(("patients.csv", "reviews.csv")) for word in words)
     return [*kept, *TINY[command], *([] if of_a_table else OF_IMAGES), "--quiet"]
 
 

@@ -179,9 +179,9 @@ def test_all_that_does_nothing_or_does_not_suit_the_data_is_said_at_once_with_fi
     for beginning in (
         "mine.toml: recipe.momentum: `momentum` does nothing with optimizer='adamw', got 0.9: leave it out or use ",
         "mine.toml: recipe.step_every: `step_every` does nothing with schedule='cosine' and schedule='constant', got 3",
-        "mine.toml: recipe.class_weight: `class_weight` must be 'balanced' or 8 numbers, one per class, got 2 numbers.",
+        "mine.toml: recipe.class_weight: `class_weight` must be 'balanced', 'lds' or 8 numbers",
         "mine.toml: methods.own.recipe.lr_floor: `lr_floor` does nothing with schedule='constant', got 0.1",
-        "mine.toml: methods.own.recipe.class_weight: `class_weight` must be 'balanced' or 8 numbers, one per class, go",
+        "mine.toml: methods.own.recipe.class_weight: `class_weight` must be 'balanced', 'lds' or 8 numbers",
     ):
         assert sum(line.startswith(beginning) for line in lines) == 1, (beginning, lines)
     assert len(lines) == 5

@@ -90,11 +90,14 @@ def test_intervals_come_with_the_names_of_their_ends(with_intervals):
         [2, 2, "high", "high"],
     ]
     assert with_intervals[1:].intervals.tolist() == [[2, 2]]
+    assert with_intervals.headline == ("between low and middle", "high")
+    assert [first.headline, second.headline] == list(frame["headline"]) == ["between low and middle", "high"]
     assert len(with_intervals[:0].to_frame()) == 0
 
 
 def test_a_model_without_intervals_leaves_them_out(said):
     assert said.interval_names is None
+    assert said.headline == ("middle", "high")
     assert {row.lower for row in said} == {row.upper_name for row in said} == {None}
     assert "lower" not in said.to_frame()
 

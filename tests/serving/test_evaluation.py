@@ -13,7 +13,9 @@ from onepeak.data.splits.leaks import item_digests
 from onepeak.errors import InputError
 from onepeak.experiment.results import read_predictions
 from onepeak.metrics.catalog import DEFAULT_NAMES, NAMES
+from onepeak.posterior.predictions import Predictions
 from onepeak.serving import evaluate, load
+from onepeak.serving.evaluation import _constant_notes, _coverage_notes
 from onepeak.serving.evaluation_data import held_out, open_for
 from onepeak.training.model_files import save_held_out_items
 from trained_models import TABLE_CLASSES, image_run, table_run
@@ -347,3 +349,25 @@ def test_a_folder_that_does_not_say_what_was_held_out_is_told(tmp_path):
     (folder / "predictions.parquet").unlink()
     with pytest.raises(InputError, match=r"does not say without predictions\.parquet"):
         held_out(run.manifest, model, folder, "test")
+
+
+def test_what_is_no_better_than_a_constant_answer_or_covers_too_little_is_told():
+    labels = torch.tensor([0] * 60 + [1] * 40)
+    log_probs = torch.tensor([[0.2, 0.7, 0.1]]).log().expand(100, 3)
+    found = Predictions(
+        predicted_index=torch.ones(100).long(),
+        log_probs=log_probs,
+        intervals=torch.tensor([[1, 2]]).expand(100, 2),
+        alpha=0.1,
+    )
+    assert _constant_notes(found, labels, ("a", "b", "c")) == (
+        "accuracy 0.400 is no better than always giving 'a', 0.600",
+        "MAE 0.600 is no better than always giving 'a', 0.400",
+    )
+    (note,) = _coverage_notes(found, labels, None)
+    assert note.startswith("intervals hold the true class in 40.0% of samples, where 90.0% was asked")
+    right = replace(found, predicted_index=labels, intervals=torch.stack([labels, labels], dim=-1))
+    assert _constant_notes(right, labels, ("a", "b", "c")) == _coverage_notes(right, labels, None) == ()
+    few = replace(found, intervals=torch.where(torch.arange(100)[:, None] < 14, found.intervals, right.intervals))
+    assert _coverage_notes(few, labels, None) == ()
+    assert _coverage_notes(replace(few, intervals=None), labels, None) == ()

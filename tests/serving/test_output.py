@@ -3,6 +3,7 @@ import datetime
 import io
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 
 from onepeak.errors import InputError
 from onepeak.serving import Row
+from onepeak.serving.actions import action_of
 from onepeak.serving.output import (
     OutputColumns,
     PassthroughColumns,
@@ -44,6 +46,7 @@ def test_csv_comes_back_as_it_was_written():
     first, second = csv.DictReader(io.StringIO(file.getvalue()))
     assert first == {
         "path": 'say "a", b.png',
+        "headline": "between low and hohe Stufe, 2",
         "predicted_class": "hohe Stufe, 2",
         "predicted_index": "1",
         "label": "1",
@@ -56,6 +59,8 @@ def test_csv_comes_back_as_it_was_written():
         "unimodal": "True",
         "paradoxical": "False",
         "unlike": "contrast; grain",
+        "distance": "",
+        "refer": "",
         "error": "",
         "p_low": "0.0",
         "p_hohe Stufe, 2": "1.0",
@@ -72,9 +77,10 @@ def test_json_is_an_object_a_line_without_infinities():
     assert first["log_probs"] == [None, 0.0]
     assert first["probs"] == [0.0, 1.0]
     ends = ["lower_name", "upper_name", "lower", "upper"]
-    flags = ["soi", "unimodal", "paradoxical", "unlike", "error"]
+    flags = ["soi", "unimodal", "paradoxical", "unlike", "distance", "refer", "error"]
     assert list(first) == [
         "path",
+        "headline",
         "predicted_class",
         "predicted_index",
         "name",
@@ -118,8 +124,8 @@ def test_kept_columns_stand_behind_what_a_sample_is_called_by():
     file = io.StringIO()
     write_csv(ROWS, file, OutputColumns(source_name="path", classes=("low", "high"), passthrough=KEPT))
     header, first, second = csv.reader(io.StringIO(file.getvalue()))
-    assert header[:5] == ["path", "id", "true, label", "predicted_class", "predicted_index"]
-    assert first[:5] == ['say "a", b.png', "007", "", "hohe Stufe, 2", "1"]
+    assert header[:5] == ["path", "id", "true, label", "headline", "predicted_class"]
+    assert first[:5] == ['say "a", b.png', "007", "", "between low and hohe Stufe, 2", "hohe Stufe, 2"]
     assert second[:5] == ["c.png", "8", 'say "x"', "", ""]
     file = io.StringIO()
     write_json_lines(ROWS, file, OutputColumns(source_name="path", passthrough=KEPT, classes=("low", "high")))
@@ -142,13 +148,13 @@ def test_what_to_do_stands_before_the_flags_where_it_is_known():
     file = io.StringIO()
     write_csv(ROWS, file, OutputColumns(source_name="path", classes=("low", "high"), actions=actions))
     first, second = csv.DictReader(io.StringIO(file.getvalue()))
-    assert list(first)[7:11] == ["lower", "upper", "action", "soi"]
-    assert (first["action"], second["action"]) == ("operate", "")
+    assert list(first)[8:12] == ["lower", "upper", "action", "soi"]
+    assert (first["action"], second["action"]) == ("ask a person", "")
     file = io.StringIO()
     write_json_lines(ROWS, file, OutputColumns(source_name="path", actions=actions, classes=("low", "high")))
     first, second = map(json.loads, file.getvalue().splitlines())
-    assert list(first)[8:11] == ["upper", "action", "probs"]
-    assert (first["action"], second["action"]) == ("operate", None)
+    assert list(first)[9:12] == ["upper", "action", "probs"]
+    assert (first["action"], second["action"]) == ("ask a person", None)
 
 
 @pytest.mark.bad_input
@@ -200,3 +206,13 @@ def test_an_unknown_column_is_answered_with_the_nearest():
         InputError, match=r"Unknown `--keep` column 'wrad'\. Did you mean 'ward'\? Known: id, age, years"
     ):
         passthrough_columns(TABLE, ["id,wrad"])
+
+
+@pytest.mark.parametrize(("unsure", "expected"), [("highest", "operate"), ("lowest", "wait"), ("ask", "ask a person")])
+def test_where_the_interval_holds_several_classes_the_user_says_which_one_acts(unsure, expected):
+    actions, row = ("wait", "operate"), Row(source=1, predicted_class="low", predicted_index=0, lower=0, upper=1)
+    assert action_of(row, actions, unsure=unsure) == expected
+    assert action_of(replace(row, upper=0), actions, unsure=unsure) == "wait"
+    assert action_of(replace(row, upper=0, unlike=("features",)), actions, unsure=unsure) == "ask a person"
+    assert action_of(replace(row, upper=0, refer="too unsure"), actions, unsure=unsure) == "ask a person"
+    assert action_of(replace(row, lower=None, upper=None), actions, unsure=unsure) == "wait"

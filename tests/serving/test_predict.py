@@ -72,9 +72,9 @@ def test_a_size_that_the_network_cannot_take_is_an_error_of_its_row(model, image
 
 
 def test_a_posterior_that_is_no_number_is_an_error_of_its_row_alone(model, images, monkeypatch):
-    forward = model.network.forward
+    forward = model.network.head.forward
     monkeypatch.setattr(
-        model.network, "forward", lambda images: forward(images).index_fill(0, torch.tensor(1), torch.nan)
+        model.network.head, "forward", lambda images: forward(images).index_fill(0, torch.tensor(1), torch.nan)
     )
     rows = list(stream(model, [images[0], images[3], images[6]]))
     assert [row.error is None for row in rows] == [True, False, True]

@@ -330,3 +330,14 @@ def test_a_term_on_features_arranges_them_and_several_processes_refuse_it(make_l
         return loop.network.method.term(features, loop.device_labels[loop.split.train.tolist()]).item()
 
     assert term_after(3.0) < term_after(1e-6)
+
+
+def test_adjusted_logits_are_those_of_training_only(make_loop):
+    plain, adjusted = make_loop("ce", epochs=1), make_loop("ce", epochs=1, logit_adjustment=1.0)
+    inputs, labels = plain.feed.train_inputs(plain.split.train, seed=0, epoch=0), plain.device_labels
+    labels = labels[plain.split.train.tolist()]
+    outputs = adjusted.network(inputs)
+    priors = labels.bincount(minlength=len(CLASSES)).float().log()
+    loss = adjusted.loss(inputs, labels, None)
+    torch.testing.assert_close(loss, adjusted.network.method.loss(outputs + priors, labels))
+    assert adjusted.network.state_dict().keys() == plain.network.state_dict().keys()

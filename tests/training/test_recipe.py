@@ -289,6 +289,6 @@ def test_numbers_are_taken_as_they_are_and_none_means_none():
 @pytest.mark.bad_input
 def test_another_number_of_weights_than_classes_is_refused():
     with pytest.raises(
-        InputError, match=r"`class_weight` must be 'balanced' or 3 numbers, one per class, got 2 numbers\."
+        InputError, match=r"`class_weight` must be 'balanced', 'lds' or 3 numbers, one per class, got 2 numbers\."
     ):
         class_weights((1.0, 2.0), OF_CLASSES, 3)

@@ -302,7 +302,7 @@ def test_balanced_classes_are_those_of_the_training_part_and_are_in_the_records(
 @pytest.mark.bad_input
 def test_class_weights_of_another_number_of_classes_are_refused(trained):
     with pytest.raises(
-        InputError, match=r"`class_weight` must be 'balanced' or 4 numbers, one per class, got 2 numbers"
+        InputError, match=r"`class_weight` must be 'balanced', 'lds' or 4 numbers, one per class, got 2 numbers"
     ):
         trained(class_weight=(1.0, 2.0))
 

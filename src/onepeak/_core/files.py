@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -35,6 +36,18 @@ def write_in_one_step(path: Path, write: Callable[[Path], object]) -> None:
 def write_text_in_one_step(path: Path, text: str) -> None:
     """Writes text with the same bytes on every system; see `write_in_one_step`."""
     write_in_one_step(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
+
+
+def link_or_copy(source: Path, target: Path) -> None:
+    """Gives a large file a second name, which costs nothing; copies it where the disk does not allow that."""
+
+    def write(part: Path) -> None:
+        try:
+            os.link(source, part)
+        except OSError:  # another disk
+            shutil.copyfile(source, part)
+
+    write_in_one_step(target, write)
 
 
 def clear_unfinished(folder: Path) -> None:

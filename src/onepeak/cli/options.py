@@ -54,6 +54,10 @@ Category = Annotated[
     typer.Option("--category", help="Table column to read as categories, even if it holds numbers. Repeatable."),
 ]
 Drop = Annotated[list[str], typer.Option("--drop", help="Table column to ignore, such as an id. Repeatable.")]
+Text = Annotated[str | None, typer.Option("--text", help="Column of texts, read by --backbone ENCODER.")]
+Columns = Annotated[
+    list[str], typer.Option("--columns", help="Table column to use as a feature beside --text. Repeatable.")
+]
 Decimal = Annotated[
     str | None,
     typer.Option("--decimal", help="Decimal separator: pass , if 1,234 means 1.234."),
@@ -80,12 +84,15 @@ Patience = Annotated[
 ]
 ClassWeight = Annotated[
     str | None,
-    typer.Option("--class-weight", help="balanced, or one weight per class: 1,1,3."),
+    typer.Option("--class-weight", help="balanced, lds, or one weight per class: 1,1,3."),
 ]
 Bits = Annotated[int | None, typer.Option("--bits", help="Bits used in 16-bit images, such as 12 (default: 16).")]
 Network = Annotated[list[str], typer.Option("--network", help="Network setting: kmax=0.2, hidden=64,32. Repeatable.")]
 Backbone = Annotated[
-    str | None, typer.Option("--backbone", help="Backbone: a timm name, small, mlp, or your own as module:name.")
+    str | None,
+    typer.Option(
+        "--backbone", help="Backbone: a timm name, small, mlp, module:name of your own, or an encoder of texts."
+    ),
 ]
 Weights = Annotated[
     str | None,
@@ -159,6 +166,10 @@ Actions = Annotated[
     typer.Option(
         "--actions", callback=at_home, help="What to do for each class: a CSV with the columns label and action."
     ),
+]
+Unsure = Annotated[
+    Literal["highest", "lowest", "ask"],
+    typer.Option("--unsure", help="Action where the interval holds several classes: of the highest, lowest, or ask."),
 ]
 Against = Annotated[
     str | None,

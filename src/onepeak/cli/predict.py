@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -45,6 +45,8 @@ def predict(
     root: options.Root = None,
     path: options.Images = None,
     decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    missing: options.Missing = [],  # noqa: B006
     keep: Annotated[
         list[str], typer.Option("--keep", help="Columns to copy to the output: id or id,patient. Repeatable.")
     ] = [],  # noqa: B006
@@ -63,6 +65,7 @@ def predict(
     project: options.Project = False,
     raw: options.Raw = False,
     actions: options.Actions = None,
+    unsure: options.Unsure = "highest",
     device: options.Device = "auto",
     strict: Annotated[
         bool,
@@ -72,8 +75,9 @@ def predict(
 ) -> None:
     """Predicts the class of each image or row, with an interval of classes and the posterior.
 
-    In CSV and JSON, predicted_class is the class and predicted_index its position, counted from 0 (name and label hold
-    the same). The interval from lower_name to upper_name contains the true class for 9 in 10 samples (see --alpha). A
+    The headline is the class, or between which classes it lies if the interval holds several: the interval from
+    lower_name to upper_name contains the true class for 9 in 10 samples (see --alpha). In CSV and JSON, predicted_class
+    is the most likely class and predicted_index its position, counted from 0 (name and label hold the same). A
     prediction is paradoxical if its two most probable classes are not neighbours.
 
     A sample without a prediction gets a row with its error. The exit status is 1 if all samples fail; with --strict
@@ -99,13 +103,15 @@ def predict(
     source_name: SourceName = "path"
     if loaded.reads_tables:
         _refuse({"--root": root, "--path": path}, "a table")
-        samples = _rows(loaded, inputs, keep=keep, decimal=decimal)
+        samples = _rows(loaded, inputs, keep=keep, decimal=decimal, encoding=encoding, missing=missing)
         total, source_name, passthrough = len(samples.rows), samples.source_name, samples.passthrough
     else:
-        _refuse({"--decimal": decimal}, "images")
-        samples, passthrough = _images(loaded, inputs, root=root, path=path, keep=keep)
+        _refuse({"--decimal": decimal, "--missing": missing[0] if missing else None}, "images")
+        samples, passthrough = _images(loaded, inputs, root=root, path=path, keep=keep, encoding=encoding)
         total = len(samples)
-    columns = OutputColumns(source_name=source_name, classes=loaded.classes, passthrough=passthrough, actions=to_do)
+    columns = OutputColumns(
+        source_name=source_name, classes=loaded.classes, passthrough=passthrough, actions=to_do, unsure=unsure
+    )
     notes = notes_of(loaded, samples, reading)
     answers = stream(loaded, samples, batch_size=batch_size, posterior_options=reading)
     places = places_notes(loaded.classes) if form != "table" else []
@@ -184,23 +190,23 @@ def _refuse(flags: dict[str, str | None], kind: str) -> None:
 
 
 def _images(
-    model: "Model", inputs: list[Path], *, root: str | None, path: str | None, keep: list[str]
+    model: "Model", inputs: list[Path], *, root: str | None, path: str | None, keep: list[str], encoding: str | None
 ) -> "tuple[list[Path | Unnamed], PassthroughColumns | None]":
     from onepeak.data.tables.columns import PATH
     from onepeak.serving.images import images_and_columns
 
     columns = (model.description.path or PATH, PATH) if path is None else (path,)  # the training's, if the list has it
-    images = images_and_columns(inputs, columns=columns, keep=keep, root=root)
+    images = images_and_columns(inputs, columns=columns, keep=keep, root=root, encoding=encoding)
     return images.paths, images.passthrough
 
 
-def _rows(model: "Model", inputs: list[Path], *, keep: list[str], decimal: str | None) -> "TableRows":
+def _rows(model: "Model", inputs: list[Path], *, keep: list[str], **reading: Any) -> "TableRows":
     from onepeak.serving.table_rows import rows_of_file
 
     assert model.description.table is not None
     if len(inputs) != 1:
         raise InputError(f"`inputs` must be one CSV or parquet file, as the model reads a table, got {len(inputs)}.")
-    return rows_of_file(inputs[0], model.description.table, keep=keep, decimal=decimal)
+    return rows_of_file(inputs[0], model.description.table, keep=keep, **reading)
 
 
 @contextmanager
@@ -254,20 +260,21 @@ def print_answers(rows: "Iterable[Row]", columns: "OutputColumns") -> None:
         else:
             visible.append(([Text("" if cell is None else str(cell)) for cell in (row.source, *cells)], row))
     unlike = any(row.unlike for _, row in visible)  # a column that is empty throughout is no use on a narrow screen
-    fields = ("class", "p", "interval", "side order", "one peak")
-    last = (*(("action",) if columns.actions else ()), *(("unlike",) if unlike else ()))
+    fields = ("answer", "predicted", "p", "side order", "one peak")
+    refer = any(row.refer for _, row in visible)
+    last = (*(("action",) if columns.actions else ()), *(("unlike",) if unlike else ()), *(("refer",) if refer else ()))
     table = Table()
     for name in (columns.source_name, *columns.kept_names, *fields, *last):
         table.add_column(name, overflow="fold")  # a path must stay whole to be of use
     for known, row in visible:
-        table.add_row(*known, *_cells(row, columns.actions, unlike=unlike))
+        table.add_row(*known, *_cells(row, columns, unlike=unlike, refer=refer))
     console = Console()
     console.print(table)
     if more:
         console.print(f"... and {more:,} more rows (--csv, --json and --out give all).", highlight=False)
 
 
-def _cells(row: "Row", actions: tuple[str, ...], *, unlike: bool) -> "list[Text]":
+def _cells(row: "Row", columns: "OutputColumns", *, unlike: bool, refer: bool) -> "list[Text]":
     from rich.text import Text
 
     from onepeak.posterior.predictions import unlike_text
@@ -275,11 +282,12 @@ def _cells(row: "Row", actions: tuple[str, ...], *, unlike: bool) -> "list[Text]
     if row.log_probs is None or row.predicted_index is None or row.soi is None:
         return [Text(f"error: {row.error}", style="red")]
     return [
+        Text(str(row.headline), style="bold"),
         Text(str(row.predicted_class)),
         Text(f"{math.exp(row.log_probs[row.predicted_index]):.3f}"),
-        Text("" if row.lower is None else f"{row.lower_name} .. {row.upper_name}"),
         Text(f"{row.soi:.3f}"),
         Text("no, paradox", style="red") if row.paradoxical else Text("yes" if row.unimodal else "no"),
-        *([Text(actions[row.predicted_index])] if actions else []),
+        *([Text(str(columns.values(row)["action"]))] if columns.actions else []),
         *([Text(unlike_text(row.unlike) or "", style="red")] if unlike else []),
+        *([Text(row.refer or "", style="red")] if refer else []),
     ]

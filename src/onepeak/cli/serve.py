@@ -29,6 +29,7 @@ def serve(
     project: options.Project = False,
     raw: options.Raw = False,
     actions: options.Actions = None,
+    unsure: options.Unsure = "highest",
     device: options.Device = "auto",
     max_mb: Annotated[int, typer.Option(min=1, help="Largest request, in megabytes.")] = 32,
     max_items: Annotated[int, typer.Option(min=1, help="Most images per request.")] = 256,
@@ -52,8 +53,8 @@ def serve(
 
     To try it: curl -F images=@scan.png http://127.0.0.1:8000/v1/predict
 
-    --alpha, --decide, --cost, --project, --raw and --actions work as in predict and apply to every request. A request
-    can override all but costs and actions: /v1/predict?alpha=0.05
+    --alpha, --decide, --cost, --project, --raw, --actions and --unsure work as in predict and apply to every request. A
+    request can override all but costs and actions: /v1/predict?alpha=0.05
 
     Example: onepeak serve model --port 8000
     """
@@ -88,7 +89,13 @@ def serve(
 
     pages = [try_router(loaded, posterior_options=posterior_options)]
     app = create_app(
-        loaded, posterior_options=posterior_options, actions=to_do, limits=limits, token=token, extra_routers=pages
+        loaded,
+        posterior_options=posterior_options,
+        actions=to_do,
+        unsure=unsure,
+        limits=limits,
+        token=token,
+        extra_routers=pages,
     )
     serve_app(app, host=host, port=port, token=token, access_log=access_log, open_browser=open_browser, on_ready=ready)
 

@@ -52,6 +52,26 @@ class ImageArrays:
         return ImageArrays(pixels=self.pixels[np.asarray(indices, dtype=np.int64)])
 
 
+@dataclass(frozen=True, kw_only=True)
+class Encoding:
+    """What turned texts into features: an encoder, see `onepeak.networks.text_encoder`."""
+
+    folder: str
+    digest: str
+    """A hash of the encoder's files."""
+    num_features: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Texts:
+    """A column of texts."""
+
+    column: str
+    values: tuple[str, ...] = ()
+    encoding: Encoding | None = None
+    """The encoder whose features are the last columns of the rows; None before the texts are encoded."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FeatureRows:
     """Rows of a table: float64, samples x columns; missing values are NaN, categories are codes."""
@@ -60,6 +80,8 @@ class FeatureRows:
     values: npt.NDArray[np.float64]
     categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """For each categorical column, the name of every code."""
+    texts: Texts | None = None
+    """The text of every row, if the rows have one."""
 
     def __post_init__(self) -> None:
         if self.values.ndim != 2 or self.values.shape[1] != len(self.columns):
@@ -71,9 +93,20 @@ class FeatureRows:
     def __len__(self) -> int:
         return len(self.values)
 
+    @property
+    def plain_columns(self) -> tuple[str, ...]:
+        """The columns other than the features of texts."""
+        return plain_columns(self.columns, self.texts)
+
     def take(self, indices: Sequence[int] | npt.NDArray[np.int64]) -> "FeatureRows":
         """The samples at these positions, in this order."""
-        return replace(self, values=self.values[np.asarray(indices, dtype=np.int64)])
+        texts = self.texts and replace(self.texts, values=tuple(self.texts.values[index] for index in indices))
+        return replace(self, values=self.values[np.asarray(indices, dtype=np.int64)], texts=texts)
+
+
+def plain_columns(columns: tuple[str, ...], texts: Texts | None) -> tuple[str, ...]:
+    """Returns the columns of rows, or of their encoder, without the features of texts."""
+    return columns if texts is None or texts.encoding is None else columns[: len(columns) - texts.encoding.num_features]
 
 
 T = TypeVar("T")

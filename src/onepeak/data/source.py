@@ -46,6 +46,10 @@ class DataSource:
     """The column of groups, by default `group` if there is one."""
     path: str | None = None
     """The column of image paths in a list, by default `path` if there is one."""
+    text: str | None = None
+    """The column of texts, if the rows are texts."""
+    columns: Sequence[str] = ()
+    """With `text`, the columns that are features beside it."""
     category: Sequence[str] = ()
     """For a table of features, columns that hold names, even if these are written in digits."""
     drop: Sequence[str] = ()
@@ -66,14 +70,14 @@ class DataSource:
             value = getattr(self, name)
             if not isinstance(value, str | Path) and (value is not None or name == "data"):
                 raise InputError(f"`{name}` must be text, got {value!r}.")
-        for name in ("label", "group", "path", "decimal", "encoding"):
+        for name in ("label", "group", "path", "text", "decimal", "encoding"):
             if (value := getattr(self, name)) is not None and not isinstance(value, str):
                 raise InputError(f"`{name}` must be text, got {value!r}.")
         if isinstance(self.order, Sequence) and not isinstance(self.order, str):
             object.__setattr__(self, "order", tuple(self.order))
         elif self.order is not None and not isinstance(self.order, str | Path | range):
             raise InputError(f"`order` must be the classes, lowest first: 'a,b,c' or a list, got {self.order!r}.")
-        for name in ("category", "drop", "missing"):
+        for name in ("columns", "category", "drop", "missing"):
             names = getattr(self, name)
             if not isinstance(names, list | tuple) or not all(isinstance(each, str) for each in names):
                 kind = "cells" if name == "missing" else "columns"
@@ -146,11 +150,11 @@ class DataSource:
         assert table is not None  # it is a file
         label, group, images = self.label or LABEL, self.group or GROUP, self.path or PATH
         labels = label_columns(label, table.frame.columns)
-        is_list = images in table.frame.columns and images not in self.drop
+        is_list = images in table.frame.columns and images not in self.drop and self.text is None
         if is_list:
             self._refuse("a list of images", but=(*_OF_A_LIST, "order", "category", "drop"))
         elif like is None and file.suffix.lower() in CSV_SUFFIXES:
-            table = table.typed((*labels, group, *self.category, *self.drop))
+            table = table.typed((*labels, group, *self.category, *self.drop, *([self.text] if self.text else ())))
         frame, notes, order = table.frame, table.notes, self.order
         if like is not None:
             numbers = [name for name in like.columns if name not in like.categories]
@@ -159,7 +163,7 @@ class DataSource:
         if order is None:
             order = classes_file(file.parent) if table.order is None else table.order
         try:
-            if like is None and not is_list:
+            if like is None and not is_list and self.text is None:
                 others = frame.drop(columns=[*labels, group, *self.category, *self.drop], errors="ignore")
                 refuse_names(others, folder=file.parent if self.root is None else expanded(self.root))
             manifest = from_frame(
@@ -168,6 +172,8 @@ class DataSource:
                 order=order,
                 group=self.group,
                 path=self.path,
+                text=self.text,
+                columns=self.columns,
                 category=self.category,
                 drop=self.drop,
                 root=file.parent if self.root is None and is_list else self.root,

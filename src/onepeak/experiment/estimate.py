@@ -15,6 +15,7 @@ from onepeak._core.wording import duration
 from onepeak.data.images.store.failures import UnreadableImagesWarning
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.splits import Split, refuse_leaks
+from onepeak.data.splits.leaks import has_texts
 from onepeak.data.splits.split import Indices
 from onepeak.experiment.folder import read_failure, read_result
 from onepeak.experiment.grid import Run, Work, grid, work_of
@@ -136,7 +137,15 @@ def probe(
     with tempfile.TemporaryDirectory() as place, warnings.catch_warnings():
         warnings.simplefilter("ignore", UnreadableImagesWarning)  # training will report them
         sample = manifest.take(np.concatenate(parts))
-        prepared = prepare(sample, recipe, cache_dir=Path(place), skip_bad=True, keep_classes=False, quiet=True)
+        prepared = prepare(
+            sample,
+            recipe,
+            cache_dir=None if has_texts(manifest.items) else Path(place),  # texts are not read again
+            skip_bad=True,
+            keep_classes=False,
+            quiet=True,
+            encoder=experiment.network.get("backbone"),
+        )
         valid, test = len(prepared.manifest) - len(parts[1]) - len(parts[2]), len(prepared.manifest) - len(parts[2])
         items = np.arange(len(prepared.manifest))
         few = Split(train=items[:valid], valid=items[valid:test], test=items[test:], protocol="probe")

@@ -251,7 +251,7 @@ def with_folds(prepared_experiment: PreparedExperiment, folds: int) -> PreparedE
             for fold, valid in enumerate(held_out)
         )
     if isinstance(items := prepared.manifest.items, FeatureRows):
-        prepared = replace(prepared, encoder=TableEncoder.learn(items.take(rest if folds > 1 else base.train)))
+        prepared = replace(prepared, row_encoder=TableEncoder.learn(items.take(rest if folds > 1 else base.train)))
     return replace(prepared_experiment, splits=splits, prepared=prepared, trial=True)
 
 

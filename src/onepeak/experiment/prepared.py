@@ -153,7 +153,14 @@ def prepare_experiment(
     device: str = "auto",
 ) -> PreparedExperiment:
     """Decodes images that are not decoded yet, makes the splits, and has a frozen backbone look at the images."""
-    prepared = prepare(manifest, recipe, cache_dir=cache, skip_bad=experiment.source.skip_bad, quiet=quiet)
+    prepared = prepare(
+        manifest,
+        recipe,
+        cache_dir=cache,
+        skip_bad=experiment.source.skip_bad,
+        quiet=quiet,
+        encoder=experiment.network.get("backbone"),
+    )
     splits = splits_of(experiment, prepared.manifest, only=only)
     leaks = refuse_leaks(prepared.manifest, splits, digests=prepared.digests, allow=experiment.allow_leak)
     by_split = {

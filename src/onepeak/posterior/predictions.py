@@ -23,7 +23,8 @@ line 1); by its row in another table (the index of a DataFrame, from 1 in a parq
 inputs, from 0."""
 Unlike: TypeAlias = tuple[str, ...] | None
 """How a sample is unlike the training samples: statistics of an image, such as its contrast, or columns of a row with
-numbers far outside the training's range or with new names. Empty if it is usual, None if that is not known."""
+numbers far outside the training's range or with new names; "features" if the network's own features lie far from those
+of the training. Empty if it is usual, None if that is not known."""
 
 _MOST_NAMED = 3
 """Samples shown in the repr."""
@@ -48,6 +49,11 @@ def unlike_text(unlike: Unlike) -> str | None:
         'contrast; grain'
     """
     return None if unlike is None else "; ".join(unlike)
+
+
+def headline_of(predicted: str | None, lower: str | None, upper: str | None) -> str | None:
+    """Returns the predicted class if the interval holds no other, or if there is none; otherwise the interval."""
+    return predicted if lower == upper else f"between {lower} and {upper}"
 
 
 def _renamed(old: str, new: str) -> None:
@@ -77,7 +83,21 @@ class Row:
     """Whether the second most probable class is not adjacent to the most probable one."""
     unlike: Unlike = None
     """How the sample is unlike the training samples."""
+    distance: float | None = None
+    """How far it lies from the training samples in the network's features; usual samples lie within 1."""
+    refer: str | None = None
+    """Why a person should be asked, by the model's policy; None if not, or without a policy."""
     error: str | None = None
+
+    @property
+    def headline(self) -> str | None:
+        """What may be acted on: the class where the interval is that class, otherwise between which it lies.
+
+        Example:
+            >>> Row(source=0, predicted_class="II", lower_name="I", upper_name="III").headline
+            'between I and III'
+        """
+        return headline_of(self.predicted_class, self.lower_name, self.upper_name)
 
     @property
     def probs(self) -> tuple[float, ...] | None:
@@ -144,8 +164,13 @@ class Predictions:
     sources: tuple[str | int, ...] = ()
     """The identifier of each sample; see `source_name`."""
     source_name: SourceName = "item"
+    distance: Tensor | None = None
+    """float32, one per sample: how far it lies from the training samples in the network's own features; usual samples
+    lie within 1. None if the model does not know."""
     unlike: tuple[Unlike, ...] = ()
     """How each sample is unlike the training samples; empty if that was not checked."""
+    refer: tuple[str | None, ...] = ()
+    """Why a person should be asked, by the model's policy; None for a sample that may be answered."""
     notes: tuple[str, ...] = ()
     """What was done on the user's behalf; to be shown."""
 
@@ -211,6 +236,12 @@ class Predictions:
         return tuple(names[index] for index in self.predicted_index.tolist())
 
     @property
+    def headline(self) -> tuple[str, ...]:
+        """What may be acted on: the class where the interval is that class, otherwise between which it lies."""
+        ends = self.interval_names or [(None, None)] * len(self)
+        return tuple(str(headline_of(name, *pair)) for name, pair in zip(self.predicted_class, ends, strict=True))
+
+    @property
     def labels(self) -> Tensor:
         """The former name of `predicted_index`."""
         _renamed("labels", "predicted_index")
@@ -265,9 +296,24 @@ class Predictions:
             self.unimodal.tolist(),
             self.paradoxical.tolist(),
             self.unlike or [None] * len(self),
+            [None] * len(self) if self.distance is None else self.distance.tolist(),
+            self.refer or [None] * len(self),
             strict=True,
         )
-        for source, name, index, ends, end_names, log_probs, soi, unimodal, paradoxical, unlike in columns:
+        for (
+            source,
+            name,
+            index,
+            ends,
+            end_names,
+            log_probs,
+            soi,
+            unimodal,
+            paradoxical,
+            unlike,
+            distance,
+            refer,
+        ) in columns:
             yield Row(
                 source=source,
                 predicted_class=name,
@@ -281,6 +327,8 @@ class Predictions:
                 unimodal=unimodal,
                 paradoxical=paradoxical,
                 unlike=unlike,
+                distance=None if distance is None else round(distance, 4),
+                refer=refer,
             )
 
     def to_frame(self) -> Frame:
@@ -300,11 +348,14 @@ class Predictions:
                 "predicted_index": numbers,
                 "name": names,  # the former names of both
                 "label": numbers,
+                "headline": list(self.headline),
                 **ends,
                 "soi": self.soi.numpy(),
                 "unimodal": self.unimodal.numpy(),
                 "paradoxical": self.paradoxical.numpy(),
                 "unlike": pandas.Series(unlike, dtype=object),
+                "distance": None if self.distance is None else self.distance.numpy(),
+                "refer": pandas.Series(self.refer or [None] * len(self), dtype=object),
                 **{f"p_{name}": self.probs[:, label].numpy() for label, name in enumerate(self.classes)},
                 **{f"log_prob_{name}": self.log_probs[:, label].numpy() for label, name in enumerate(self.classes)},
             }

@@ -74,12 +74,12 @@ class Source:
                 return None
 
     def features(self, place: int, *, most: int | None = None) -> dict[str, str]:
-        """The row of a table at a place, as text by column; nothing for images."""
+        """The row of a table at a place, as text by column, and its text first; nothing for images."""
         items = None if self.manifest is None else self.manifest.items
         if not isinstance(items, FeatureRows):
             return {}
         telling = np.argsort(-_apart(items, place), kind="stable")[:most]
-        found = {}
+        found = {} if items.texts is None else {items.texts.column: items.texts.values[place]}
         for column, value in [(items.columns[each], items.values[place, each]) for each in sorted(telling)]:
             names = items.categories.get(column)
             found[column] = "missing" if np.isnan(value) else f"{value:.15g}" if names is None else names[int(value)]

@@ -2,11 +2,39 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from onepeak.data.tables.read import csv_rows
 from onepeak.errors import InputError
 
+if TYPE_CHECKING:
+    from onepeak.posterior.predictions import Row
+
 COLUMNS = ("label", "action")
+Unsure: TypeAlias = Literal["highest", "lowest", "ask"]
+ASK = "ask a person"
+
+
+def action_of(row: "Row", actions: Sequence[str], *, unsure: Unsure) -> str | None:
+    """Returns what to do for a sample: the action of its class, if its interval is that class.
+
+    Where the interval holds several classes it is the action of the highest or of the lowest, whichever the user calls
+    worst, or to ask a person. A person is asked, too, where the sample is unlike the training or the model's policy
+    refers it.
+
+    Example:
+        >>> from onepeak.posterior.predictions import Row
+        >>> row = Row(source=0, predicted_class="low", predicted_index=0, lower=0, upper=1)
+        >>> [action_of(row, ("wait", "operate"), unsure=unsure) for unsure in ("highest", "lowest", "ask")]
+        ['operate', 'wait', 'ask a person']
+    """
+    if row.predicted_index is None:
+        return None
+    lower = row.predicted_index if row.lower is None else row.lower
+    upper = row.predicted_index if row.upper is None else row.upper
+    if row.unlike or row.refer or (unsure == "ask" and lower < upper):
+        return ASK
+    return actions[lower if unsure == "lowest" else upper]
 
 
 def read_actions(path: Path | None, classes: Sequence[str]) -> tuple[str, ...]:

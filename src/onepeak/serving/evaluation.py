@@ -145,6 +145,8 @@ def evaluate(
             *data.notes,
             *notes,
             *notes_of(model, samples, options, prediction.with_unlike, source_name=prediction.source_name),
+            *_coverage_notes(prediction, labels, data.groups),
+            *_constant_notes(prediction, labels, model.classes),
             *_frequency_notes(model, data, prediction.log_probs, labels, one_peaked=metrics["unimodal"]),
             *(() if sure is None else (sure.note,)),
         ),
@@ -155,6 +157,33 @@ def _trained_on(model: Model, items: Items) -> npt.NDArray[np.bool_]:
     if not model.trained_items:  # the images need not be read once more
         return np.zeros(len(items), dtype=np.bool_)
     return np.array([short(digest) in model.trained_items for digest in item_digests(items)], dtype=np.bool_)
+
+
+def _coverage_notes(found: Predictions, labels: torch.Tensor, groups: Sequence[str] | None) -> tuple[str, ...]:
+    """A note where intervals hold the true class less often than asked, by more than chance."""
+    if found.intervals is None or found.alpha is None or not len(labels):
+        return ()
+    count = len(labels) if groups is None else len(set(groups))
+    covered = float(covers(found.intervals, labels).double().mean())
+    if covered >= 1 - found.alpha - 2 * (found.alpha * (1 - found.alpha) / count) ** 0.5:
+        return ()
+    return (
+        f"intervals hold the true class in {covered:.1%} of samples, where {1 - found.alpha:.1%} was asked: these data "
+        "differ from those that the model was calibrated on, so do not rely on its intervals",
+    )
+
+
+def _constant_notes(found: Predictions, labels: torch.Tensor, classes: tuple[str, ...]) -> tuple[str, ...]:
+    """A note where always giving the same class is as good."""
+    counts = labels.bincount(minlength=len(classes))
+    most, middle = int(counts.argmax()), int(labels.median())
+    accuracy, error = found.predicted_index.eq(labels).double().mean(), (found.predicted_index - labels).abs().double()
+    notes = []
+    if accuracy <= (share := counts[most] / len(labels)):
+        notes.append(f"accuracy {accuracy:.3f} is no better than always giving {classes[most]!r}, {share:.3f}")
+    if error.mean() >= (constant := (labels - middle).abs().double().mean()):
+        notes.append(f"MAE {error.mean():.3f} is no better than always giving {classes[middle]!r}, {constant:.3f}")
+    return tuple(notes)
 
 
 def _frequency_notes(

@@ -12,12 +12,13 @@ from onepeak._core.check import check_choice
 from onepeak._core.files import expanded
 from onepeak._core.wording import counted, listed
 from onepeak.data.datasets import DATASETS
-from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
+from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest, Texts
 from onepeak.data.order import classes_file, shown_order
 from onepeak.data.source import DataSource
 from onepeak.data.splits.leaks import item_digests
 from onepeak.data.tables.columns import PATH, label_columns
 from onepeak.data.tables.read import Table
+from onepeak.data.texts.features import encode_texts
 from onepeak.errors import InputError
 from onepeak.experiment.results import PREDICTIONS, read_predictions
 from onepeak.serving.model import Model
@@ -53,7 +54,7 @@ def open_for(model: Model, source: DataSource) -> Manifest:
         source = replace(source, order=model.classes)
     try:
         # the classes are the model's, whatever the data hold
-        return source.open(like=_like(model), keep_classes=False, table=table)
+        return _with_texts(source.open(like=_like(model), keep_classes=False, table=table), model)
     except InputError as error:
         if not order_is_the_models or "`order`" not in error.message:
             raise
@@ -83,8 +84,17 @@ def _like(model: Model) -> FeatureRows | None:
     table = model.description.table
     if table is None:
         return None
-    values = np.empty((0, len(table.columns)), dtype=np.float64)
-    return FeatureRows(columns=table.columns, values=values, categories=table.categories)
+    values = np.empty((0, len(table.plain_columns)), dtype=np.float64)
+    texts = table.texts and Texts(column=table.texts.column)
+    return FeatureRows(columns=table.plain_columns, values=values, categories=table.categories, texts=texts)
+
+
+def _with_texts(manifest: Manifest, model: Model) -> Manifest:
+    """Returns the data with the features of their texts, by the model's encoder."""
+    rows, table = manifest.items, model.description.table
+    if table is None or table.texts is None or not isinstance(rows, FeatureRows) or rows.texts is None:
+        return manifest
+    return replace(manifest, items=encode_texts(rows, rows.texts.values, table.texts))
 
 
 def _states_an_order(data: str | Path, table: Table | None) -> bool:

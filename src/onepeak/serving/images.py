@@ -157,6 +157,7 @@ def images_and_columns(
     columns: Sequence[str] = (PATH,),
     keep: Sequence[str] = (),
     root: str | Path | None = None,
+    encoding: str | None = None,
 ) -> Images:
     """Returns the images as `image_paths` does, with columns of their lists to copy into the output.
 
@@ -167,6 +168,7 @@ def images_and_columns(
         columns: As for `image_paths`.
         keep: See `onepeak.serving.output.passthrough_columns`; every list must have these columns.
         root: The folder that listed paths are relative to, instead of each list's own.
+        encoding: The encoding of lists, by default UTF-8.
     """
     given = [expanded(each) for each in inputs]
     if not given:
@@ -190,7 +192,7 @@ def images_and_columns(
             others += len(found.others)
             paths += [path / name for name in found.images]
         elif is_list(path):
-            table = read_table(path, as_text=None, empty=True)
+            table = read_table(path, as_text=None, empty=True, encoding=encoding)
             written = _names(path, table, columns)
             start = path.parent if root is None else expanded(root)
             texts = ["" if isinstance(name, Unnamed) else name for name in written]

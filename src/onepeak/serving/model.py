@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 import torch
@@ -18,11 +18,15 @@ from onepeak.networks.inputs import ImageInput
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import is_own
 from onepeak.posterior.predictions import Predictions, SourceName, Unlike
+from onepeak.posterior.referral import Policy
 from onepeak.serving.images import AnyImage, Pixels, image_paths, pixels_of, separate
 from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.serving.predict import notes_of, predict_all
+from onepeak.serving.referral import load_policy
 from onepeak.serving.table_rows import TableRows, rows_of
 from onepeak.training.devices import find_device, same_bits
+from onepeak.training.digests import check_shared
+from onepeak.training.familiarity import Familiarity, load_familiarity
 from onepeak.training.model_files import (
     WEIGHTS,
     ModelDescription,
@@ -91,11 +95,30 @@ def load(folder: str | Path, *, device: str = "cpu") -> "Model":
             f"`{folder}` must be a model's folder, got {found}: give what `onepeak train --out` made."
             f"{did_you_mean_file(folder)}"
         )
+    check_shared(folder)
     description = load_description(folder)
     if not (folder / WEIGHTS).is_file():
         raise InputError(f"{folder} must hold the model's weights, {WEIGHTS}, got a folder without: copy it whole.")
     network = load_network(folder, description)
-    return Model(description, network, place, trained_items=load_trained_items(folder), model_id=weights_id(folder))
+    return Model(
+        description,
+        network,
+        place,
+        trained_items=load_trained_items(folder),
+        model_id=weights_id(folder),
+        familiarity=load_familiarity(folder),
+        policy=load_policy(folder),
+    )
+
+
+class Answers(NamedTuple):
+    """What the network says of some samples, before calibration; on the CPU."""
+
+    labels: Tensor
+    """The method's own; meaningless where the posterior is NaN, as the network's output is not finite."""
+    log_probs: Tensor
+    distance: Tensor | None = None
+    """How far each lies from the training samples; see `onepeak.training.familiarity`."""
 
 
 @final
@@ -108,6 +131,8 @@ class Model:
         device: The device it runs on.
         trained_items: Short hashes of its training items; empty if not known.
         model_id: The first 12 hex digits of the SHA-256 of its weights file, if there is one.
+        familiarity: What it knows of its training images in feature space.
+        policy: Which samples it refers to a person.
     """
 
     def __init__(
@@ -118,7 +143,11 @@ class Model:
         *,
         trained_items: frozenset[str] = frozenset(),
         model_id: str | None = None,
+        familiarity: Familiarity | None = None,
+        policy: Policy | None = None,
     ) -> None:
+        self.policy = policy
+        self.familiarity = familiarity
         self.trained_items = trained_items
         self.model_id = model_id
         self.description = description
@@ -222,14 +251,11 @@ class Model:
         known = self.description.image_range
         return None if known is None else known.outside(pixels)
 
-    def answers(self, images: Sequence[Pixels]) -> tuple[Tensor, Tensor]:
-        """Returns the method's own labels and posteriors, on the CPU, for images of one size in one batch.
-
-        A posterior is NaN, and its label meaningless, where the network's output is not finite.
-        """
+    def answers(self, images: Sequence[Pixels]) -> Answers:
+        """Runs the network on images of one size in one batch."""
         return self._computed(self._images(images))
 
-    def row_answers(self, rows: FeatureRows) -> tuple[Tensor, Tensor]:
+    def row_answers(self, rows: FeatureRows) -> Answers:
         """Like `answers`, for rows with the columns and codes of `description.table`."""
         if self.description.table is None:
             raise InputError("This model reads images, got rows of a table.")
@@ -237,6 +263,13 @@ class Model:
 
     def read(self, raw: Predictions, options: PosteriorOptions) -> Predictions:
         """Returns the network's own predictions as the options read them: calibrated, decided, with intervals."""
+        found = self._read(raw, options)
+        if self.policy is None:
+            return found
+        usual = PosteriorOptions()  # on which the policy was set
+        return replace(found, refer=self.policy.reasons(found if options == usual else self._read(raw, usual)))
+
+    def _read(self, raw: Predictions, options: PosteriorOptions) -> Predictions:
         calibration = self.description.calibration
         read = options.read(raw.log_probs, raw.predicted_index, calibration)
         return replace(
@@ -267,11 +300,16 @@ class Model:
         return inputs
 
     @torch.inference_mode()
-    def _computed(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
+    def _computed(self, inputs: Tensor) -> Answers:
         with same_bits(compiled=self._compiled):
-            outputs, method = self.network(inputs), self.network.method
+            (outputs, features), method = self.network.with_features(inputs), self.network.method
+            distance = (
+                None
+                if self.familiarity is None
+                else self.familiarity.distance(self.familiarity.seen(inputs, features)).cpu()
+            )
             log_probs = method.log_probs(outputs)
-            known = ~log_probs.isnan().any(dim=-1)  # the other samples do not depend on these
+            finite = ~log_probs.isnan().any(dim=-1)  # the other samples do not depend on these
             labels = torch.zeros(len(outputs), dtype=torch.int64, device=outputs.device)
-            labels[known] = method.predict(outputs[known]).long()
-            return labels.cpu(), log_probs.float().cpu()
+            labels[finite] = method.predict(outputs[finite]).long()
+            return Answers(labels.cpu(), log_probs.float().cpu(), distance)

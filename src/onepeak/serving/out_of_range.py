@@ -32,6 +32,16 @@ def unlike_rows(
     return tuple(names)
 
 
+def with_distance(unlike: Unlike, distance: float | None) -> Unlike:
+    """Adds "features" to how a sample is unlike the training samples if it lies farther from them than 1.
+
+    Example:
+        >>> with_distance(("contrast",), 1.2), with_distance((), 0.9), with_distance(None, None)
+        (('contrast', 'features'), (), None)
+    """
+    return unlike if distance is None else (*(unlike or ()), *(("features",) if distance > 1 else ()))
+
+
 def unlike_notes(
     samples: Iterable[tuple[str | int, Unlike]], total: int, *, source_name: SourceName
 ) -> tuple[str, ...]:

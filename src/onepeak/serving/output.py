@@ -11,6 +11,7 @@ from onepeak._core.imports import Frame, require
 from onepeak._core.registry import unknown_name
 from onepeak.errors import InputError
 from onepeak.posterior.predictions import Row, SourceName, unlike_text
+from onepeak.serving.actions import Unsure, action_of
 
 Cell: TypeAlias = str | int | float | bool | None
 """A value that both CSV and JSON can hold."""
@@ -67,9 +68,19 @@ def _cell(value: object) -> Cell:
     return str(value)
 
 
-_BEFORE = ("predicted_class", "predicted_index", "name", "label", "lower_name", "upper_name", "lower", "upper")
+_BEFORE = (
+    "headline",
+    "predicted_class",
+    "predicted_index",
+    "name",
+    "label",
+    "lower_name",
+    "upper_name",
+    "lower",
+    "upper",
+)
 """Classes come before their positions: who reads the first column after the path reads a class."""
-_AFTER = ("soi", "unimodal", "paradoxical", "unlike", "error")
+_AFTER = ("soi", "unimodal", "paradoxical", "unlike", "distance", "refer", "error")
 """Fields of a row: in JSON the posterior precedes these, in CSV it comes last, one column per class."""
 
 
@@ -95,7 +106,9 @@ class OutputColumns:
     passthrough: PassthroughColumns | None = None
     """Columns of the input to copy."""
     actions: tuple[str, ...] = ()
-    """The action for each class, to write that of the predicted class; empty leaves the column out."""
+    """The action for each class; empty leaves the column out."""
+    unsure: Unsure = "highest"
+    """What is done where the interval holds several classes; see `onepeak.serving.actions.action_of`."""
 
     def __post_init__(self) -> None:
         own = {self.source_name, *self.first, "probs", "log_probs", *_AFTER, *self.posterior}
@@ -123,9 +136,8 @@ class OutputColumns:
 
     def values(self, row: Row) -> dict[str, Any]:
         """All values of a row, by column."""
-        index = row.predicted_index
-        action = None if index is None or not self.actions else self.actions[index]
-        former = {"name": row.predicted_class, "label": row.predicted_index}
+        action = action_of(row, self.actions, unsure=self.unsure) if self.actions else None
+        former = {"headline": row.headline, "name": row.predicted_class, "label": row.predicted_index}
         return {**vars(row), **former, "action": action}
 
 
@@ -136,8 +148,8 @@ def write_csv(rows: Iterable[Row], file: TextSink, columns: OutputColumns) -> No
         >>> import sys
         >>> columns = OutputColumns(source_name="path", classes=("low", "high"))
         >>> write_csv([Row(source="a.png", error="empty")], sys.stdout, columns)
-        path,predicted_class,predicted_index,name,label,lower_name,upper_name,lower,upper,soi,unimodal,paradoxical,unlike,error,p_low,...
-        a.png,,,,,,,,,,,,,empty,,,,
+        path,headline,predicted_class,predicted_index,name,label,lower_name,upper_name,lower,upper,soi,unimodal,paradoxical,unlike,distance,refer,error,p_low,...
+        a.png,,,,,,,,,,,,,,,,empty,,,,
     """
     writer = csv.writer(file, lineterminator="\n")
     answer = (*columns.first, *_AFTER)
@@ -157,7 +169,7 @@ def write_json_lines(rows: Iterable[Row], file: TextSink, columns: OutputColumns
         >>> import sys
         >>> row = Row(source=2, predicted_class="low", predicted_index=0, log_probs=(0.0, float("-inf")), soi=1.0)
         >>> write_json_lines([row], sys.stdout, OutputColumns(source_name="line", classes=("low", "high")))
-        {"line": 2, "predicted_class": "low", ... "probs": [1.0, 0.0], "log_probs": [0.0, null], "soi": 1.0, ...}
+        {"line": 2, "headline": "low", ... "probs": [1.0, 0.0], "log_probs": [0.0, null], "soi": 1.0, ...}
     """
     answer = (*columns.first, "probs", "log_probs", *_AFTER)
     for row, cells in beside(rows, columns.passthrough):

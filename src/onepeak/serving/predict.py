@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, final
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from onepeak._core.check import check_integer
 from onepeak.data.images.decode import UnreadableImageError
@@ -21,12 +20,12 @@ from onepeak.errors import InputError, NotFiniteError
 from onepeak.posterior.predictions import Prediction as Prediction
 from onepeak.posterior.predictions import Predictions, Row, SourceName, Unlike, called
 from onepeak.serving.images import AnyImage, Pixels, Unnamed
-from onepeak.serving.out_of_range import unlike_notes
+from onepeak.serving.out_of_range import unlike_notes, with_distance
 from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.serving.table_rows import TableRows
 
 if TYPE_CHECKING:  # a model predicts by this stream
-    from onepeak.serving.model import Model
+    from onepeak.serving.model import Answers, Model
 
 Samples: TypeAlias = Iterable[AnyImage | Unnamed] | TableRows
 
@@ -144,7 +143,7 @@ Batch: TypeAlias = tuple[Predictions | None, list[Failed]]
 
 
 def batch_of(
-    answers: tuple[Tensor, Tensor],
+    answers: "Answers",
     *,
     items: list[int],
     sources: Iterable[str | int],
@@ -153,14 +152,16 @@ def batch_of(
     errors: Mapping[int, str] = MappingProxyType({}),
 ) -> Batch:
     """Sorts out the samples that have an error, by their position in `items`, or no finite posterior."""
-    labels, log_probs = answers
+    labels, log_probs, distance = answers
+    far = [None] * len(labels) if distance is None else distance.tolist()
     raw = Predictions(
         predicted_index=labels,
         log_probs=log_probs,
+        distance=distance,
         items=np.array(items, dtype=np.int64),
         sources=tuple(sources),
         source_name=source_name,
-        unlike=tuple(unlike),
+        unlike=tuple(map(with_distance, unlike, far)),
     )
     failed: list[Failed] = []
     lost = log_probs.isnan().any(dim=-1).tolist()

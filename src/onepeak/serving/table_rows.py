@@ -1,6 +1,6 @@
 """Turns any form of table into the columns and codes a model was trained on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,8 @@ from onepeak.data.tables.cells import as_names, columns_with_points
 from onepeak.data.tables.columns import repeated
 from onepeak.data.tables.encode import encode_like
 from onepeak.data.tables.read import CSV_SUFFIXES, PARQUET_SUFFIXES, read_table
+from onepeak.data.texts.features import encode_texts
+from onepeak.data.texts.read import texts_of
 from onepeak.errors import InputError
 from onepeak.posterior.predictions import SourceName, Unlike
 from onepeak.serving.out_of_range import unlike_rows
@@ -98,10 +100,19 @@ def rows_of_frame(frame: Frame, encoder: TableEncoder) -> TableRows:
     """Reads the rows of a pandas DataFrame that has the model's columns, including empty rows."""
     if not len(frame):
         raise InputError("`inputs` must have at least one row, got none.")
-    if twice := repeated([str(name) for name in frame.columns if name in encoder.columns]):
+    if twice := repeated([str(name) for name in frame.columns if name in encoder.given_columns]):
         raise InputError(f"`inputs` must have every column once, got {listed(twice)} more than once.")
-    rows, notes, wrong = encode_like(frame, columns=encoder.columns, categories=encoder.categories)
+    rows, notes, wrong = encode_like(frame, columns=encoder.plain_columns, categories=encoder.categories)
     errors: dict[int, str] = {}
+    new = _new_names(frame, rows)
+    if encoder.texts is not None:
+        column = encoder.texts.column
+        if column not in frame.columns:
+            raise InputError(f"The table must have the column of texts {column!r}, it has {listed(frame.columns)}.")
+        texts = texts_of(frame[column])
+        errors |= {row: f"`{column}` must be a text, got none" for row, text in enumerate(texts) if not text}
+        rows = encode_texts(rows, texts, encoder.texts)
+        new = np.pad(new, ((0, 0), (0, len(rows.columns) - new.shape[1])))
     for cells in wrong.values():
         errors |= {row: f"{errors[row]}; {fault}" if row in errors else fault for row, fault in cells.items()}
     return TableRows(
@@ -109,14 +120,20 @@ def rows_of_frame(frame: Frame, encoder: TableEncoder) -> TableRows:
         sources=tuple(frame.index.tolist()),
         source_name="row",
         read_notes=notes,
-        unlike=unlike_rows(rows, encoder, new=_new_names(frame, rows)),
+        unlike=unlike_rows(rows, encoder, new=new),
         errors=errors,
         empty=frozenset(np.flatnonzero(np.isnan(rows.values).all(axis=1)).tolist()).difference(errors),
     )
 
 
 def rows_of_file(
-    path: Path, encoder: TableEncoder, *, keep: Sequence[str] = (), decimal: str | None = None
+    path: Path,
+    encoder: TableEncoder,
+    *,
+    keep: Sequence[str] = (),
+    decimal: str | None = None,
+    encoding: str | None = None,
+    missing: Collection[str] = (),
 ) -> TableRows:
     """Reads the rows of a CSV or parquet file; bad rows are listed in `errors`, and the others are read."""
     if path.is_dir() or (path.exists() and path.suffix.lower() not in (*CSV_SUFFIXES, *PARQUET_SUFFIXES)):
@@ -124,8 +141,8 @@ def rows_of_file(
         raise InputError(f"This model reads rows of a table, from a CSV or parquet file, got {found}: {path}.")
     if not path.is_file():
         raise InputError(f"There is no file {path}; this model reads a table, CSV or parquet.{did_you_mean_file(path)}")
-    table = read_table(path, as_text=None, empty=True, decimal=decimal)
-    numbers = [name for name in encoder.columns if name not in encoder.categories]
+    table = read_table(path, as_text=None, empty=True, decimal=decimal, encoding=encoding, missing=missing)
+    numbers = [name for name in encoder.plain_columns if name not in encoder.categories]
     pointed, with_commas = columns_with_points(table.frame, numbers, commas=table.commas)
     read = rows_of_frame(pointed, encoder)
     misfits = {place: table.misfits[row] for place, row in enumerate(read.sources) if row in table.misfits}
@@ -164,6 +181,8 @@ def _frame(inputs: object, encoder: TableEncoder) -> Frame:
             return _named(inputs, encoder)
         case [Mapping(), *_]:
             return _rows(list(inputs))
+        case [str(), *_] if encoder.given_columns == encoder.named_columns and encoder.texts is not None:
+            return _rows({encoder.texts.column: list(inputs)})
         case Sequence():
             return _named(np.asarray(inputs, dtype=object), encoder)
     raise InputError(
@@ -184,15 +203,15 @@ def _rows(content: object) -> Frame:
 def _named(array: npt.NDArray[np.generic], encoder: TableEncoder) -> Frame:
     """Turns an array into a table. Values are identified by position alone, so their number must be right."""
     pandas = require("pandas", extra="data", purpose="A table")
-    if array.ndim != 2 or array.shape[1] != len(encoder.columns):
+    if array.ndim != 2 or array.shape[1] != len(encoder.given_columns):
         raise InputError(
-            f"An array of rows must have shape (rows, {len(encoder.columns)}), for the columns "
-            f"{listed(encoder.columns)}, got {array.shape}."
+            f"An array of rows must have shape (rows, {len(encoder.given_columns)}), for the columns "
+            f"{listed(encoder.given_columns)}, got {array.shape}."
         )
-    if encoder.categories and np.issubdtype(array.dtype, np.number):
+    if encoder.named_columns and np.issubdtype(array.dtype, np.number):
         raise InputError(
-            f"An array of numbers cannot hold the text that the model reads in {listed(encoder.categories)}: "
+            f"An array of numbers cannot hold the text that the model reads in {listed(encoder.named_columns)}: "
             "give a DataFrame, or rows with their names."
         )
-    frame: Frame = pandas.DataFrame(array, columns=list(encoder.columns)).infer_objects()
+    frame: Frame = pandas.DataFrame(array, columns=list(encoder.given_columns)).infer_objects()
     return frame

@@ -15,6 +15,7 @@ from onepeak.posterior.predictions import Predictions
 from onepeak.training.checkpoint import load_checkpoint
 from onepeak.training.devices import same_bits
 from onepeak.training.evaluate import predict
+from onepeak.training.familiarity import familiarity_of
 from onepeak.training.prepare import Prepared
 from onepeak.training.run import CHECKPOINT, RunSettings, Trained, fingerprint, make_network, write_run
 
@@ -72,6 +73,9 @@ def write_ensemble(
             "valid": held_out,
             "test": predict(mean, feed, first.test, labels, fabric=fabric, batch_size=size),
         }
+        familiarity = None
+        if prepared.features is not None:  # whose features are those of the backbone that all share
+            familiarity = familiarity_of(mean, feed, first.train, first.valid, fabric=fabric, batch_size=size)
     best_epoch, history = histories[0]
     trained = Trained(network=mean, history=history, best_epoch=best_epoch, seconds=seconds, fabric=fabric)
     return write_run(
@@ -82,6 +86,7 @@ def write_ensemble(
         trained,
         parts,
         encoder=encoder,
+        familiarity=familiarity,
         members=len(members),
         one_peak=one_peak,
         notes={**notes, "sizes": {**first.sizes, "train": len(first.train) + len(first.valid), "valid": len(held_out)}},

@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import os
-import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from onepeak._core.files import write_in_one_step
+from onepeak._core.files import link_or_copy, write_in_one_step
 from onepeak._core.imports import require
 from onepeak.data.images.augment import Augment
 from onepeak.data.images.batches import evaluation_batches
@@ -54,14 +52,7 @@ class Features:
         target = folder / BACKBONE
         if target.exists() or not self.backbone.exists():  # on a node of a cluster, whose runs are sent home
             return
-
-        def link(part: Path) -> None:
-            try:
-                os.link(self.backbone, part)
-            except OSError:  # another disk
-                shutil.copyfile(self.backbone, part)
-
-        write_in_one_step(target, link)
+        link_or_copy(self.backbone, target)
 
 
 def features_of(

@@ -27,6 +27,8 @@ _ENDS = (0.05, 0.95)
 """Quantiles used as ends: a few odd images in the training part must not make other odd images look usual."""
 _ROWS = 128
 """An image with at least twice as many rows is subsampled."""
+_GREY = 0.05
+"""Share of grey images up to which the training counts as coloured."""
 _LEAST = {"brightness": 8.0, "contrast": 0.5, "grain": 0.5, "redness": 8.0, "yellowness": 8.0}
 """An image this close to the ends is never reported, even if the training images vary less."""
 
@@ -46,6 +48,8 @@ class ImageRange:
     """Number of images examined."""
     ends: dict[str, tuple[float, float]]
     """The lower and the upper end, by the name of the statistic."""
+    coloured: bool = False
+    """Whether nearly all of them have colour; unknown in models of earlier versions."""
 
     def __post_init__(self) -> None:
         if self.ends.keys() != _LEAST.keys():
@@ -59,12 +63,27 @@ class ImageRange:
         places = np.unique(np.linspace(0, len(positions) - 1, _LOOKED_AT).round().astype(np.int64))
         looked_at = [image_statistics(store[place].permute(1, 2, 0).numpy()) for place in positions[places]]
         ends = {name: np.quantile([each[name] for each in looked_at], _ENDS).tolist() for name in _LEAST}
-        return ImageRange(num_images=len(looked_at), ends={name: (low, high) for name, (low, high) in ends.items()})
+        grey = sum(is_grey(store[place].permute(1, 2, 0).numpy()) for place in positions[places])
+        return ImageRange(
+            num_images=len(looked_at),
+            ends={name: (low, high) for name, (low, high) in ends.items()},
+            coloured=grey <= _GREY * len(looked_at),
+        )
 
     def outside(self, pixels: npt.NDArray[np.uint8]) -> tuple[str, ...]:
-        """Returns the statistics by which an image lies beyond either end by more than the width of the range."""
+        """Returns the statistics by which an image lies beyond either end by more than the width of the range.
+
+        An image without colour has "no colour" among them if those of the training have it.
+        """
         found = image_statistics(pixels)
-        return tuple(name for name, (low, high) in self.ends.items() if _beyond(found[name], low, high, _LEAST[name]))
+        far = [name for name, (low, high) in self.ends.items() if _beyond(found[name], low, high, _LEAST[name])]
+        return (*far, *(("no colour",) if self.coloured and is_grey(pixels) else ()))
+
+
+def is_grey(pixels: npt.NDArray[np.uint8]) -> bool:
+    """Whether red, green and blue hardly differ anywhere, as in a grey copy that was saved as JPEG."""
+    rows = pixels[:: max(1, len(pixels) // _ROWS)]
+    return float((rows.max(axis=2) - rows.min(axis=2)).mean()) < 1
 
 
 def image_statistics(pixels: npt.NDArray[np.uint8]) -> dict[str, float]:

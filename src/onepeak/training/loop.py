@@ -25,6 +25,7 @@ from onepeak.training.convergence import has_stalled
 from onepeak.training.evaluate import Answers, answers, loss_or_nan, measured_names, validate
 from onepeak.training.feed import Feed, Indices, batch_slices, epoch_order, on_device
 from onepeak.training.graphs import RecordedAnswers, RecordedSteps, can_be_recorded
+from onepeak.training.imbalance import logit_shift
 from onepeak.training.optimizer import learning_rate, make_optimizer, set_learning_rate
 from onepeak.training.out_folder import write_history
 from onepeak.training.pack import backward
@@ -73,22 +74,31 @@ class Objective(nn.Module):
 
     Args:
         network: The network with its method.
+        shift: Added to the outputs in training, see `onepeak.training.imbalance.logit_shift`; None for nothing.
     """
 
-    def __init__(self, network: Network) -> None:
+    shift: Tensor | None
+
+    def __init__(self, network: Network, *, shift: Tensor | None = None) -> None:
         super().__init__()
         self.network = network
+        self.register_buffer("shift", shift, persistent=False)
 
     def forward(self, inputs: Tensor, labels: Tensor, total_weight: float | None) -> Tensor:
         """Returns the mean loss of a batch; with a total weight, the sum divided by it."""
         method = self.network.method
         if method.asks_features:  # never with several processes, each of which would see its share of the batch only
             outputs, features = self.network.with_features(inputs)
-            return loss_or_nan(method, outputs, labels, reduction="mean") + method.feature_loss(features, labels)
-        outputs = self.network(inputs)
+            loss = loss_or_nan(method, self.shifted(outputs), labels, reduction="mean")
+            return loss + method.feature_loss(features, labels)
+        outputs = self.shifted(self.network(inputs))
         if total_weight is None:
-            return loss_or_nan(self.network.method, outputs, labels, reduction="mean")
-        return loss_or_nan(self.network.method, outputs, labels, reduction="sum") / total_weight
+            return loss_or_nan(method, outputs, labels, reduction="mean")
+        return loss_or_nan(method, outputs, labels, reduction="sum") / total_weight
+
+    def shifted(self, outputs: Tensor) -> Tensor:
+        """Returns the outputs that the loss sees in training."""
+        return outputs if self.shift is None else outputs + self.shift
 
 
 class DivergedError(OnepeakError):
@@ -139,7 +149,10 @@ class Loop:
         check_feature_terms(network, fabric.world_size)
         if recipe.sync_batch_norm:
             synchronise_batch_norm(network, fabric)
-        self.loss, self.optimizer = fabric.setup(Objective(network), make_optimizer(network, recipe))
+        strength = recipe.logit_adjustment
+        shift = None if strength is None else logit_shift(network.method, labels[split.train], strength)
+        objective = Objective(network, shift=shift).to(fabric.device)
+        self.loss, self.optimizer = fabric.setup(objective, make_optimizer(network, recipe))
         self.average = None if recipe.ema is None else RunningAverage(network, recipe.ema)
         self.scaler = loss_scaler_of(fabric)
         self.records = can_be_recorded(network.method, recipe, fabric=fabric)

@@ -5,7 +5,7 @@ import json
 import math
 import warnings
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +13,19 @@ import torch
 from torch import Tensor, nn
 
 from onepeak._core.check import check_number
-from onepeak._core.files import write_in_one_step, write_text_in_one_step
+from onepeak._core.files import link_or_copy, write_in_one_step, write_text_in_one_step
 from onepeak._core.formats import json_text, numbers
 from onepeak._core.imports import require
 from onepeak._core.wording import listed
 from onepeak.data.images.resize import Resize
+from onepeak.data.manifest import Encoding, Texts
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.methods.catalog import is_known, method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.ensemble import mean_of
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import check_trusted, source_digest
+from onepeak.networks.text_encoder import TextEncoder
 from onepeak.training.calibration import Calibration
 from onepeak.training.features import BACKBONE
 from onepeak.training.image_range import ImageRange
@@ -31,6 +33,8 @@ from onepeak.training.out_folder import DESCRIPTION, FORMAT
 from onepeak.training.table import TableEncoder
 
 WEIGHTS = "model.safetensors"
+ENCODER = "encoder"
+"""The folder of a model of texts that holds the files of their encoder."""
 
 
 class UnknownMethodError(UnknownNameError):
@@ -106,7 +110,8 @@ def load_description(folder: Path) -> ModelDescription:
             content["image_range"] = content.pop("pictures")
         newer = sorted(content.keys() - {each.name for each in fields(ModelDescription)})
         if content["format"] == FORMAT and not newer:
-            return _description(content)
+            description = _description(content)
+            return replace(description, table=_with_own_encoder(folder, description.table))
     except (ValueError, KeyError, TypeError, AttributeError) as error:  # not text, not JSON, other names or values
         raise InputError(
             f"{path} must be a description that onepeak wrote, got one that cannot be read: {error!r}."
@@ -245,7 +250,26 @@ def _table(content: dict[str, Any]) -> TableEncoder:
     categories = {name: tuple(codes) for name, codes in content.pop("categories").items()}
     for end in {"lowest", "highest"} & content.keys():
         content[end] = [math.nan if value is None else value for value in content[end]]  # JSON has no NaN
-    return TableEncoder(**_tuples(content), categories=categories)
+    if (texts := content.pop("texts", None)) is not None:
+        texts = Texts(column=texts["column"], encoding=Encoding(**texts["encoding"]))
+    return TableEncoder(**_tuples(content), categories=categories, texts=texts)
+
+
+def keep_encoder(folder: Path, table: TableEncoder | None) -> None:
+    """Puts a model's encoder of texts into its folder."""
+    if table is None or table.texts is None or table.texts.encoding is None:
+        return
+    (folder / ENCODER).mkdir(parents=True, exist_ok=True)
+    for path in TextEncoder(table.texts.encoding.folder).files:
+        link_or_copy(path, folder / ENCODER / path.name)
+
+
+def _with_own_encoder(folder: Path, table: TableEncoder | None) -> TableEncoder | None:
+    """Returns how rows are encoded, their texts by the encoder in the model's folder if there is one."""
+    if table is None or table.texts is None or table.texts.encoding is None or not (folder / ENCODER).is_dir():
+        return table
+    encoding = replace(table.texts.encoding, folder=str((folder / ENCODER).resolve()))
+    return replace(table, texts=replace(table.texts, encoding=encoding))
 
 
 TRAINED_ITEMS = "trained_items.txt"

@@ -17,19 +17,21 @@ from onepeak.data.images.store.failures import UnreadableImagesWarning
 from onepeak.data.images.store.images import ImageStore
 from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.data.splits import Split
-from onepeak.data.splits.leaks import item_digests
+from onepeak.data.splits.leaks import has_texts, item_digests
 from onepeak.data.tables.faults import refuse_lost
+from onepeak.data.texts.features import with_features
 from onepeak.errors import InputError
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.inputs import ImageInput
 from onepeak.networks.own_backbone import is_own
+from onepeak.networks.text_encoder import TextEncoder
 from onepeak.networks.weights import read_weights
 from onepeak.training.features import FeatureFeed, Features
 from onepeak.training.feed import Feed, ImageFeed, RowFeed
 from onepeak.training.model_files import WEIGHTS, load_description
 from onepeak.training.out_folder import DESCRIPTION
-from onepeak.training.presets import LARGEST_SMALL
+from onepeak.training.presets import LARGEST_SMALL, TEXT_HIDDEN
 from onepeak.training.recipe import Recipe
 from onepeak.training.table import TableEncoder
 
@@ -45,10 +47,10 @@ class Prepared:
     """A hash of each item's content, for the leak check."""
     features: Features | None = None
     """The features of a frozen backbone, which runs are trained on in place of the images."""
-    encoder: TableEncoder | None = None
+    row_encoder: TableEncoder | None = None
     """How rows are encoded, where several runs share one encoder; None to fit one to each training part."""
     doubts: tuple[str, ...] = ()
-    """Notes on what looks odd in the images."""
+    """Notes on what looks odd in the images, and on how texts are read."""
 
     def feed(
         self, split: Split, recipe: Recipe, device: torch.device, network: NetworkSettings | None = None
@@ -56,7 +58,7 @@ class Prepared:
         """Returns the batches for one run; a table's encoder is fitted to the run's training part."""
         items = self.manifest.items
         if isinstance(items, FeatureRows):
-            encoder = self.encoder or TableEncoder.learn(items.take(split.train))
+            encoder = self.row_encoder or TableEncoder.learn(items.take(split.train))
             return RowFeed(encoder.encode(items), device), encoder
         if self.store is None:
             raise TypeError("images without a store")
@@ -64,6 +66,13 @@ class Prepared:
             return FeatureFeed(self.features, device), None
         pixels = None if network is None else ImageInput(network.mean, network.std)
         return ImageFeed(self.store, recipe.augment, device, pixels), None
+
+    @property
+    def encoder_digest(self) -> str | None:
+        """A hash of the encoder that read the texts."""
+        items = self.manifest.items
+        encoding = items.texts.encoding if isinstance(items, FeatureRows) and items.texts is not None else None
+        return None if encoding is None else encoding.digest
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -82,6 +91,7 @@ class Prepared:
             "items": len(self.manifest),
             "groups": None if groups is None else len(set(groups)),
             "group_column": self.manifest.group_column,
+            **({} if self.encoder_digest is None else {"encoder": self.encoder_digest}),
             "left_out": self.manifest.num_left_out + (0 if self.store is None else len(self.store.bad)),
         }
 
@@ -89,7 +99,10 @@ class Prepared:
         """Returns the default network for the data."""
         if isinstance(self.manifest.items, FeatureRows):
             # The final number of features is known once a run has fitted the encoder to its training part.
-            return NetworkSettings(backbone="mlp", num_features=len(self.manifest.items.columns))
+            columns = len(self.manifest.items.columns)
+            if self.manifest.items.texts is not None:
+                return NetworkSettings(backbone="mlp", num_features=columns, hidden=TEXT_HIDDEN)
+            return NetworkSettings(backbone="mlp", num_features=columns)
         if self.store is None:
             raise TypeError("images without a store")
         small = int(self.store.sizes.max()) <= LARGEST_SMALL
@@ -98,7 +111,12 @@ class Prepared:
     def network(self, given: Mapping[str, Any]) -> NetworkSettings:
         """Returns the default network for the data, changed by the given settings."""
         check_backbone(self.manifest, given.get("backbone"))
-        return replace(self.suits(), **given)
+        return replace(self.suits(), **without_encoder(self.manifest, given))
+
+
+def without_encoder(manifest: Manifest, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns settings of a network; for texts without the backbone, which is their encoder."""
+    return {name: value for name, value in given.items() if name != "backbone" or not has_texts(manifest.items)}
 
 
 def prepare(
@@ -109,13 +127,19 @@ def prepare(
     skip_bad: bool = False,
     keep_classes: bool = True,
     quiet: bool = False,
+    encoder: str | None = None,
 ) -> Prepared:
     """Decodes the images into a store, or finds an existing one, and leaves out unreadable images if allowed.
 
     The `notes` list what was left out. Leaving out every image of a class is an error, unless `keep_classes` is False.
+    Texts become features by `encoder`, a folder or name.
     """
     if isinstance(manifest.items, FeatureRows):
-        return Prepared(manifest=manifest, store=None, digests=tuple(item_digests(manifest.items)))
+        digests, doubts = tuple(item_digests(manifest.items)), tuple[str, ...]()
+        if manifest.items.texts is not None:
+            rows, doubts = with_features(manifest.items, TextEncoder(encoder), cache=cache_dir, quiet=quiet)
+            manifest = replace(manifest, items=rows)
+        return Prepared(manifest=manifest, store=None, digests=digests, doubts=doubts)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnreadableImagesWarning)  # the notes report it
         store = build_store(
@@ -153,6 +177,9 @@ def try_network(manifest: Manifest, given: Mapping[str, Any], *, weights: Path |
     if isinstance(manifest.items, FeatureRows) and weights is not None:
         check_columns(manifest.items, weights)
     columns = len(manifest.items.columns) if isinstance(manifest.items, FeatureRows) else None
+    if has_texts(manifest.items):
+        TextEncoder(given.get("backbone"))
+        given, columns = without_encoder(manifest, given), max(1, columns or 0)
     suits = NetworkSettings(backbone="small" if columns is None else "mlp", num_features=columns)
     settings = replace(suits, **given)
     if "backbone" in given or table:
@@ -188,6 +215,8 @@ def _columns(table: FeatureRows | TableEncoder) -> list[str]:
 def check_backbone(manifest: Manifest, backbone: str | None) -> None:
     """Rejects an image backbone for a table and vice versa; None means the default for the data."""
     table = isinstance(manifest.items, FeatureRows)
+    if has_texts(manifest.items):
+        return  # it is their encoder
     if backbone is not None and not is_own(backbone) and (backbone == "mlp") != table:
         fit = "mlp for a table" if table else "small or a timm name for images"
         raise InputError(f"`backbone` must be {fit}, got {backbone!r}.")

@@ -71,6 +71,11 @@ TABLE = Recipe(
 LARGE_TABLE = replace(TABLE, epochs=40, lr=6e-3)
 """The same errors as with `TABLE`, in a fraction of the time."""
 
+TEXTS = replace(TABLE, epochs=20, lr=1e-3)
+"""Features of texts, which are many and alike: fewer epochs, for one hidden layer."""
+
+TEXT_HIDDEN = (128,)
+
 FROZEN = replace(TABLE, epochs=100, lr=3e-3, weight_decay=1e-2, evaluation_batch_size=1024)
 """For the head on the features of a frozen backbone."""
 
@@ -86,7 +91,7 @@ outdated weights, and a network that has learnt is evaluated as if it had not.""
 
 LEAST_BATCH = 8
 LEAST_STEPS = 300
-"""Fewest steps of a whole training on few images."""
+"""Fewest steps of a whole training on few images or texts."""
 
 _TRAINED = 0.6
 """Approximate share of items in the training part, in the protocols for your own data."""
@@ -110,6 +115,10 @@ def preset(name: str, manifest: Manifest, *, frozen: bool = False) -> Recipe:
         images = preset(name, manifest)
         return replace(FROZEN, batch_size=rows_per_step(len(manifest)), resize=images.resize, augment=images.augment)
     match manifest.items:
+        case FeatureRows(texts=texts) if texts is not None:
+            batch_size = rows_per_step(len(manifest))
+            steps = math.ceil(_TRAINED * len(manifest) / batch_size)
+            return replace(TEXTS, batch_size=batch_size, epochs=max(TEXTS.epochs, math.ceil(LEAST_STEPS / steps)))
         case FeatureRows():
             return table_recipe(len(manifest))
         case ImageArrays(pixels=pixels) if max(pixels.shape[1:3]) <= LARGEST_SMALL:

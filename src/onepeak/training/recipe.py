@@ -15,6 +15,7 @@ from onepeak.data.images.resize import Resize
 from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.errors import InputError, together
 from onepeak.metrics.catalog import METRICS
+from onepeak.training.imbalance import smoothed_counts
 
 NOT_A_SETTING = MappingProxyType({"setting": False})
 """Metadata of a record's field that no file can set, such as where the record was read from."""
@@ -55,7 +56,11 @@ class Recipe:
     balanced: bool = False
     """Whether samples are drawn so that every class occurs equally often."""
     class_weight: str | tuple[float, ...] | None = None
-    """Weight of each class in the loss: "balanced" for equal total weight of every class, or one number per class."""
+    """Weight of each class in the loss: "balanced" for equal total weight of every class, "lds" for the same after
+    smoothing the label distribution over neighbouring classes, or one number per class."""
+    logit_adjustment: float | None = None
+    """Strength of the log-frequencies that are added to class scores in training; 1 is exact, None for no adjustment.
+    The trained scores then predict as if all classes were equally frequent."""
     patience: int | None = None
     """Epochs without a better value of `select` before training stops; None to run all epochs. The schedule is that of
     all epochs, wherever training stops."""
@@ -111,16 +116,23 @@ class Recipe:
         if isinstance(self.class_weight, tuple):
             for weight in self.class_weight:
                 check_number("class_weight", weight, above=0)
-        elif self.class_weight not in (None, "balanced"):
+        elif self.class_weight not in (None, "balanced", "lds"):
             raise InputError(
-                f"`class_weight` must be 'balanced' or one number per class, got {self.class_weight!r}.",
+                f"`class_weight` must be 'balanced', 'lds' or one number per class, got {self.class_weight!r}.",
                 argument="class_weight",
             )
-        if self.class_weight == "balanced" and self.balanced is True:
+        if isinstance(self.class_weight, str) and self.balanced is True:
             raise InputError(
-                "`class_weight` must not be 'balanced' if `balanced` is true: use one of the two.",
+                f"`class_weight` must not be {self.class_weight!r} if `balanced` is true: use one of the two.",
                 argument="class_weight",
             )
+        if self.logit_adjustment is not None:
+            check_number("logit_adjustment", self.logit_adjustment, above=0)
+            if self.balanced is True or self.class_weight is not None:
+                raise InputError(
+                    "`logit_adjustment` must be left out beside `balanced` and `class_weight`: use one of the three.",
+                    argument="logit_adjustment",
+                )
 
 
 SETTING_NAMES = tuple(each.name for each in fields(Recipe) if each.name not in ("resize", "augment"))
@@ -235,18 +247,23 @@ def class_weights(
 
     "balanced" is defined as in scikit-learn: every class that occurs has the same total weight, and the mean weight of
     a sample is 1. A class that does not occur, which only a validation loss can meet, gets the weight of the rarest
-    class that does.
+    class that does. "lds" is the inverse of the smoothed counts, with the same mean.
     """
     if wanted is None:
         return None
     if isinstance(wanted, str):
         counts = np.bincount(labels, minlength=num_classes)
+        if wanted == "lds":
+            effective = smoothed_counts(counts)
+            inverse = 1 / effective.clip(min=effective[counts > 0].min())
+            return tuple((inverse * counts.sum() / (inverse * counts).sum()).tolist())
         found = counts[counts > 0]
         weights = counts.sum() / (len(found) * counts.clip(min=found.min()))
         return tuple(weights.tolist())
     if len(wanted) != num_classes:
         raise InputError(
-            f"`class_weight` must be 'balanced' or {num_classes} numbers, one per class, got {len(wanted)} numbers.",
+            f"`class_weight` must be 'balanced', 'lds' or {num_classes} numbers, one per class, got {len(wanted)} "
+            "numbers.",
             argument="class_weight",
         )
     return tuple(float(weight) for weight in wanted)

@@ -29,10 +29,17 @@ from onepeak.training.checkpoint import HASH
 from onepeak.training.convergence import best_constant, never_predicted
 from onepeak.training.devices import same_bits
 from onepeak.training.evaluate import measure, measured_names, predict
+from onepeak.training.familiarity import Familiarity, familiarity_of, save_familiarity
 from onepeak.training.features import Features
 from onepeak.training.image_range import ImageRange, evidence_range
 from onepeak.training.loop import Loop
-from onepeak.training.model_files import ModelDescription, save_held_out_items, save_model, save_trained_items
+from onepeak.training.model_files import (
+    ModelDescription,
+    keep_encoder,
+    save_held_out_items,
+    save_model,
+    save_trained_items,
+)
 from onepeak.training.out_folder import FORMAT, RESULT, write_history
 from onepeak.training.prepare import Prepared
 from onepeak.training.progress import Row, Watch
@@ -90,6 +97,7 @@ def fingerprint(settings: RunSettings, prepared: Prepared, split: Split, fabric:
         "device": fabric.device.type,
         "weights": "None" if weights is None else _hash([weights]),
         **({} if written is None else {"network.source": HASH + written}),
+        **({} if (encoder := prepared.encoder_digest) is None else {"encoder": HASH + encoder}),
         "data": _hash([prepared.manifest.labels.tobytes(), *(item.encode() for item in prepared.digests)]),
         "split": _hash(part.tobytes() for part in (split.train, split.valid, split.test)),
     }
@@ -168,6 +176,17 @@ def train_run(
         strength = None  # features have no positions
         if prepared.features is None:
             strength = evidence_range(network, feed, split.valid, predicted, fabric=fabric, batch_size=size)
+        familiarity = None
+        if prepared.store is not None or prepared.encoder_digest is not None:
+            familiarity = familiarity_of(
+                network,
+                feed,
+                split.train,
+                split.valid,
+                fabric=fabric,
+                batch_size=size,
+                inputs=None if encoder is None else encoder.text_features,
+            )
     trained = Trained(
         network=network, history=loop.history, best_epoch=loop.best_epoch, seconds=loop.seconds, fabric=fabric
     )
@@ -181,6 +200,7 @@ def train_run(
         encoder=encoder,
         class_weight=weights,
         evidence=strength,
+        familiarity=familiarity,
         notes=notes,
     )
 
@@ -207,6 +227,7 @@ def write_run(
     encoder: TableEncoder | None,
     class_weight: tuple[float, ...] | None = None,
     evidence: tuple[float, float] | None = None,
+    familiarity: Familiarity | None = None,
     members: int = 1,
     one_peak: bool = False,
     notes: dict[str, Any] | None = None,
@@ -220,7 +241,7 @@ def write_run(
         variant=settings.variant,
         method_settings=settings.method_settings,
         class_weight=class_weight,
-        balanced=recipe.balanced,
+        balanced=recipe.balanced or recipe.logit_adjustment is not None,
         network=shape,
         backbone_source=source_digest(shape.backbone),
         resize=None if store is None else recipe.resize,
@@ -247,9 +268,11 @@ def write_run(
         write_predictions(parts, prepared, folder / "predictions.parquet")
         save_held_out_items(folder, held_out)
         save_trained_items(folder, [prepared.digests[item] for item in trained_on])
+        save_familiarity(folder, familiarity)
         if prepared.features is not None:
             prepared.features.link_backbone(folder)
         save_model(folder, description, trained.network.state_dict())
+        keep_encoder(folder, encoder)
         write_card(folder, description, result, parts["test"], manifest)
         write_text_in_one_step(folder / RESULT, json_text(result))
         (folder / CHECKPOINT).unlink(missing_ok=True)

@@ -1,14 +1,14 @@
 """Encodes the columns of a table for a network; fitted to the training part only."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-from onepeak.data.manifest import FeatureRows
+from onepeak.data.manifest import FeatureRows, Texts, plain_columns
 from onepeak.errors import InputError
 from onepeak.networks.inputs import RowInput
 
@@ -32,11 +32,14 @@ class TableEncoder:
     """Lowest value of each column in the training part; NaN for columns without values, 0 for categories; empty in
     older models."""
     highest: tuple[float, ...] = ()
+    texts: Texts | None = None
+    """The column of texts and its encoder, if the last columns are features of texts."""
 
     @staticmethod
     def learn(rows: FeatureRows) -> "TableEncoder":
         """Fits an encoder to these rows, which should be the training part."""
         means, stds, missing, lowest, highest = [], [], [], [], []
+        plain = len(rows.plain_columns)
         for name, column in zip(rows.columns, rows.values.T.astype(np.float64), strict=True):
             known = column[~np.isnan(column)]
             categorical = name in rows.categories
@@ -55,9 +58,34 @@ class TableEncoder:
             means=tuple(means),
             stds=tuple(stds),
             missing=tuple(missing),
-            lowest=tuple(lowest),
-            highest=tuple(highest),
+            # No single feature of a text says that it is unlike the others.
+            lowest=tuple(lowest[:plain] + [math.nan] * (len(lowest) - plain)),
+            highest=tuple(highest[:plain] + [math.nan] * (len(highest) - plain)),
+            texts=rows.texts and replace(rows.texts, values=()),
         )
+
+    @property
+    def plain_columns(self) -> tuple[str, ...]:
+        """The columns other than the features of texts."""
+        return plain_columns(self.columns, self.texts)
+
+    @property
+    def named_columns(self) -> tuple[str, ...]:
+        """The columns whose values are names or texts."""
+        return (*self.categories, *([] if self.texts is None else [self.texts.column]))
+
+    @property
+    def given_columns(self) -> tuple[str, ...]:
+        """The columns that a user gives: those of a table, and that of the texts."""
+        return self.plain_columns if self.texts is None else (*self.plain_columns, self.texts.column)
+
+    @property
+    def text_features(self) -> tuple[int, int] | None:
+        """Where the features of texts begin and end in an encoded row."""
+        if self.texts is None:
+            return None
+        first = sum(len(self.categories.get(name, ("",))) for name in self.plain_columns)
+        return first, self.num_features - len(self.missing)
 
     @property
     def num_features(self) -> int:

@@ -265,11 +265,11 @@ def test_what_is_wrong_with_the_flags_is_told_before_images_are_read(
         (("--select", "maee"), ("onepeak: Unknown `--select` 'maee'. Did you mean 'mae'?",)),
         (
             ("--class-weight", "rare"),
-            ("onepeak: `--class-weight` must be 'balanced' or one number per class, got 'rare'",),
+            ("onepeak: `--class-weight` must be 'balanced', 'lds' or one number per class, got 'rare'",),
         ),
         (
             ("--class-weight", "1,2"),
-            ("`--class-weight` must be 'balanced' or 4 numbers, one per class, got 2 numbers",),
+            ("`--class-weight` must be 'balanced', 'lds' or 4 numbers, one per class, got 2 numbers",),
         ),
         (("--splits", "0"), ("`--splits` must be an integer >= 1, got 0",)),
         (("--backbone", "resnet18"), ("`backbone` must be mlp for a table, got 'resnet18'",)),

@@ -310,8 +310,8 @@ def test_a_wrong_method_is_told_before_any_data_is_read(run, tmp_path):
         (("--lr", "-1"), ("onepeak: `--lr` must be a finite number > 0, got -1.0",)),
         (("--batch-size", "0"), ("onepeak: `--batch-size` must be an integer >= 1, got 0",)),
         (("--select", "maee"), ("Unknown `--select` 'maee'. Did you mean 'mae'?",)),
-        (("--class-weight", "rare"), ("`--class-weight` must be 'balanced' or one number per class, got 'rare'",)),
-        (("--class-weight", "1,2"), ("`--class-weight` must be 'balanced' or 4 numbers, one per class, got 2",)),
+        (("--class-weight", "rare"), ("must be 'balanced', 'lds' or one number per class, got 'rare'",)),
+        (("--class-weight", "1,2"), ("must be 'balanced', 'lds' or 4 numbers, one per class, got 2",)),
         (("--network", "hiden=8"), ("Unknown setting 'network.hiden'. Did you mean 'network.hidden'?",)),
         (("--network", "kmax=0.2"), ("`kmax` does nothing with backbone='mlp'",)),
         (("--network", "hidden"), ("`--network` must be name=value, got 'hidden'",)),
@@ -340,10 +340,10 @@ def test_what_does_nothing_or_does_not_suit_the_data_is_told_with_its_file_and_k
     assert (status, len(lines)) == (2, 3)
     assert lines[0].startswith(f"{path}: {key}momentum: `momentum` does nothing with optimizer='adamw', got 0.9")
     assert lines[1] == f"{path}: {key}augment.crop: `crop` does nothing for a table, got 8: leave it out."
-    assert lines[2].startswith(f"{path}: {key}class_weight: `class_weight` must be 'balanced' or 4 numbers")
+    assert lines[2].startswith(f"{path}: {key}class_weight: `class_weight` must be 'balanced', 'lds' or 4 numbers")
     # A flag that comes before the file is named instead of it.
     errors = run(*flags_of(table, tmp_path / "run", "--recipe", path, "--class-weight", "1,2,3"))[2]
-    assert "\n`--class-weight` must be 'balanced' or 4 numbers, one per class, got 3 numbers." in errors
+    assert "\n`--class-weight` must be 'balanced', 'lds' or 4 numbers, one per class, got 3 numbers." in errors
 
 
 @pytest.mark.bad_input

@@ -77,7 +77,7 @@ def _write_run(folder, name, split, parts, drawn, paths, *, seed):
 
 
 def _predictions(model, drawn, items):
-    predicted, log_probs = model.answers(list(drawn.items.pixels[items]))
+    predicted, log_probs, _ = model.answers(list(drawn.items.pixels[items]))
     return Predictions(
         items=items, truth=torch.tensor(drawn.labels[items]), predicted_index=predicted, log_probs=log_probs
     )

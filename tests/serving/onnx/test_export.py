@@ -22,6 +22,7 @@ from onepeak.serving import PosteriorOptions, export_onnx, load
 from onepeak.serving.model import Model
 from onepeak.serving.onnx.export import check_same_answers, metadata, open_session
 from onepeak.serving.onnx.graph import ExportError, ServedNetwork, onnx_bytes
+from onepeak.training.familiarity import Familiarity
 from onepeak.training.model_files import ModelDescription
 from onepeak.training.table import TableEncoder
 from onnx_answers import answers_of, asked, check_same
@@ -44,19 +45,26 @@ def images(*shape):
 
 def said_of_pixels(model, pixels):
     """What the model says of images as they are, not resized."""
-    labels, log_probs = model.answers(list(pixels))
-    return model.read(Predictions(predicted_index=labels, log_probs=log_probs), PosteriorOptions())
+    labels, log_probs, distance = model.answers(list(pixels))
+    raw = Predictions(predicted_index=labels, log_probs=log_probs, distance=distance)
+    return model.read(raw, PosteriorOptions())
 
 
 @cache
 def exported_images():
-    folder = image_run().folder
-    return export_onnx(load(folder), folder.with_name("model.onnx"))
+    return export_onnx(model_that_knows_its_images(), image_run().folder.with_name("model.onnx"))
+
+
+def model_that_knows_its_images():
+    model = load(image_run().folder)
+    directions = torch.rand(40, 128, generator=torch.Generator().manual_seed(0)).half()
+    model.familiarity = Familiarity(references=directions, threshold=0.7)
+    return model
 
 
 @pytest.mark.traced
 def test_images_of_every_size_and_number_get_what_predict_says():
-    written, model = exported_images(), load(image_run().folder)
+    written, model = exported_images(), model_that_knows_its_images()
     for shape in ((1, 48, 48), (3, 48, 131), (7, 60, 48)):  # what the model's resize leaves as it is
         inputs = images(*shape)
         check_same(asked(written.path, inputs), model.predict(inputs))
@@ -70,6 +78,7 @@ def test_images_of_every_size_and_number_get_what_predict_says():
         "label": "int64 batch",
         "soi": "float32 batch",
         "interval": "int64 batch x 2",
+        "distance": "float32 batch",
     }
     assert written.num_bytes == written.path.stat().st_size
     assert about(written.path)["classes"] == list(model.classes)

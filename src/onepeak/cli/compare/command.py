@@ -34,6 +34,8 @@ def compare(
     label: options.Label = None,
     group: options.Group = None,
     path: options.Images = None,
+    text: options.Text = None,
+    columns: options.Columns = [],  # noqa: B006
     category: options.Category = [],  # noqa: B006
     drop: options.Drop = [],  # noqa: B006
     decimal: options.Decimal = None,
@@ -124,6 +126,8 @@ def compare(
                 "label": label,
                 "group": group,
                 "path": path,
+                "text": text,
+                "columns": tuple(columns) or None,
                 "category": tuple(category) or None,
                 "drop": tuple(drop) or None,
                 "decimal": decimal,

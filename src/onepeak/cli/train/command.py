@@ -26,6 +26,8 @@ def train(
     label: options.Label = None,
     group: options.Group = None,
     path: options.Images = None,
+    text: options.Text = None,
+    columns: options.Columns = [],  # noqa: B006
     category: options.Category = [],  # noqa: B006
     drop: options.Drop = [],  # noqa: B006
     decimal: options.Decimal = None,
@@ -100,6 +102,8 @@ def train(
             label=label,
             group=group,
             path=path,
+            text=text,
+            columns=tuple(columns),
             category=tuple(category),
             drop=tuple(drop),
             decimal=decimal,

@@ -18,13 +18,15 @@ from onepeak.data.splits.catalog import PROTOCOLS
 from onepeak.data.splits.files import plain_path
 from onepeak.data.splits.split import PARTS, Indices, Part, Split
 from onepeak.data.splits.splitters import codes
+from onepeak.data.texts.read import digest_of
 from onepeak.errors import InputError
 
-Kind: TypeAlias = Literal["group", "path", "bytes", "row"]
+Kind: TypeAlias = Literal["group", "path", "bytes", "text", "row"]
 _NOUNS: dict[Kind, tuple[str, str]] = {
     "group": ("group", "groups"),
     "path": ("path", "paths"),
     "bytes": ("image, byte for byte", "images, byte for byte"),
+    "text": ("text", "texts"),
     "row": ("row, value for value", "rows, value for value"),
 }
 
@@ -125,7 +127,8 @@ def _compared(manifest: Manifest, digests: Sequence[str] | None) -> Mapping[Kind
         compared["path"] = codes([plain_path(path) for path in manifest.items.paths])
     if digests is not None:
         _check_digests(manifest, digests)
-        compared["row" if isinstance(manifest.items, FeatureRows) else "bytes"] = codes(digests)
+        rows = isinstance(manifest.items, FeatureRows)
+        compared["text" if has_texts(manifest.items) else "row" if rows else "bytes"] = codes(digests)
     return compared
 
 
@@ -182,7 +185,7 @@ def conflicting_duplicates(manifest: Manifest, digests: Sequence[str]) -> list[C
 
 def conflict_notes(manifest: Manifest, digests: Sequence[str]) -> list[str]:
     """Returns a note on each image that occurs with different labels; for a table, where this is normal, none."""
-    if isinstance(manifest.items, FeatureRows):
+    if isinstance(manifest.items, FeatureRows) and not has_texts(manifest.items):
         return []
     conflicts = conflicting_duplicates(manifest, digests)
     notes = [f"exact copies with different labels: {conflict}" for conflict in conflicts[:_MOST_CONFLICTS]]
@@ -238,8 +241,16 @@ def item_digests(items: Items) -> tuple[str, ...]:
             return tuple(_blake2(image.tobytes()).hexdigest() for image in items.pixels)
         case FeatureRows():
             # NaN has many bit patterns, and zero has two
-            values = np.where(np.isnan(items.values), np.nan, items.values + 0.0)
-            return tuple(_blake2(row.tobytes()).hexdigest() for row in values)
+            plain = items.values[:, : len(items.plain_columns)]
+            values = [row.tobytes() for row in np.where(np.isnan(plain), np.nan, plain + 0.0)]
+            if items.texts is not None:
+                values = [digest_of(text) + row for text, row in zip(items.texts.values, values, strict=True)]
+            return tuple(_blake2(row).hexdigest() for row in values)
+
+
+def has_texts(items: Items) -> bool:
+    """Whether the items are texts."""
+    return isinstance(items, FeatureRows) and items.texts is not None
 
 
 _blake2 = partial(hashlib.blake2b, digest_size=16)
@@ -261,5 +272,5 @@ def data_digest(manifest: Manifest, digests: Iterable[str]) -> str:
     digest = hashlib.sha256("\n".join([*manifest.classes, "", *digests]).encode())
     digest.update(manifest.labels.tobytes())
     if isinstance(manifest.items, FeatureRows):
-        digest.update(json.dumps([manifest.items.columns, manifest.items.categories], sort_keys=True).encode())
+        digest.update(json.dumps([manifest.items.plain_columns, manifest.items.categories], sort_keys=True).encode())
     return digest.hexdigest()

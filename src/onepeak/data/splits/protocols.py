@@ -10,7 +10,7 @@ from onepeak._core.wording import counted, listed
 from onepeak.data.manifest import Manifest
 from onepeak.data.splits.catalog import PROTOCOLS, SplitProtocol, num_units
 from onepeak.data.splits.files import SUFFIXES, load_splits, splits_from_folder
-from onepeak.data.splits.leaks import first_copies, item_digests
+from onepeak.data.splits.leaks import first_copies, has_texts, item_digests
 from onepeak.data.splits.split import PARTS, Indices, Parts, Split
 from onepeak.errors import InputError
 
@@ -66,9 +66,9 @@ def make_splits(
     num_folds = _num_folds(record, manifest, folds)
     first: Indices | None = None
     notes: tuple[str, ...] = ()
-    if record.copies_together:
+    if record.copies_together or has_texts(manifest.items):
         first = first_copies(manifest, item_digests(manifest.items))
-        notes = _copies_note(first)
+        notes = _copies_note(first, "text" if has_texts(manifest.items) else "image")
     runs = []
     for split in range(splits or record.num_splits):
         series = record.recipe(manifest, seed=seed, split=split, folds=num_folds)[: folds or num_folds]
@@ -88,13 +88,14 @@ def _with_copies(parts: Parts, first: Indices) -> Parts:
     return train, valid, test
 
 
-def _copies_note(first: Indices) -> tuple[str, ...]:
+def _copies_note(first: Indices, noun: str) -> tuple[str, ...]:
     counts = np.bincount(first)
     copied = counts[counts > 1]
     if not len(copied):
-        return ("no image has an exact copy",)
-    files = f"{counted(len(copied), 'image')} with exact copies, {counted(int(copied.sum()), 'file')} in all"
-    return (f"{files}: the copies of an image are in the part of the first of them",)
+        return () if noun == "text" else ("no image has an exact copy",)
+    kept = f"the copies of {'an image' if noun == 'image' else 'a text'} are in the part of the first of them"
+    exact, each = ("copies", "sample") if noun == "text" else ("exact copies", "file")
+    return (f"{counted(len(copied), noun)} with {exact}, {counted(int(copied.sum()), each)} in all: {kept}",)
 
 
 def find_protocol(manifest: Manifest, protocol: str) -> SplitProtocol:

@@ -37,6 +37,8 @@ def columns_of(
     label: str,
     group: str | None = None,
     path: str | None = None,
+    text: str | None = None,
+    columns: Collection[str] = (),
     category: Collection[str] = (),
     drop: Collection[str] = (),
     read_as: str = "",
@@ -50,7 +52,9 @@ def columns_of(
     names = [column for column in frame.columns if column not in drop]
     if group is None and GROUP in names and label != GROUP:
         group = GROUP
-    if path is None and PATH in names and PATH not in (label, group):
+    if text is not None:
+        _find(frame, "text", text)
+    if path is None and text is None and PATH in names and PATH not in (label, group):
         path = PATH
     if group is not None:
         _find(frame, "group", group)
@@ -63,7 +67,10 @@ def columns_of(
     _check_features(frame, "drop", drop, taken=uses, read_as=read_as)
     uses |= dict.fromkeys(drop, "which `drop` leaves out")
     _check_features(frame, "category", category, taken=uses, read_as=read_as)
-    others = tuple(column for column in names if column not in (label, group, path))
+    uses |= {text: "the column of texts"}
+    _check_features(frame, "columns", columns, taken=uses, read_as=read_as)
+    chosen = names if text is None else columns
+    others = tuple(column for column in chosen if column not in (label, group, path))
     return Columns(label=label, group=group, path=path, others=others)
 
 

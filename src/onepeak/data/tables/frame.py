@@ -11,12 +11,13 @@ from onepeak._core.imports import Frame, require
 from onepeak._core.wording import counted, listed
 from onepeak.data.images.dicom import patients_of
 from onepeak.data.images.folder import find_images, image_files
-from onepeak.data.manifest import FeatureRows, ImageFiles, Items, Manifest, group_note
+from onepeak.data.manifest import FeatureRows, ImageFiles, Items, Manifest, Texts, group_note
 from onepeak.data.order import Order, read_labels
 from onepeak.data.tables.cells import as_names
 from onepeak.data.tables.columns import LABEL, PATH, columns_of, group_faults, group_names, likely_groups, one_label
 from onepeak.data.tables.encode import cell_fault, encode_features, encode_like, feature_faults, odd_values
 from onepeak.data.tables.faults import Fault, refuse_lost, rows_without
+from onepeak.data.texts.read import text_faults, texts_of
 from onepeak.errors import InputError
 
 
@@ -27,6 +28,8 @@ def from_frame(
     order: Order | None = None,
     group: str | None = None,
     path: str | None = None,
+    text: str | None = None,
+    columns: Sequence[str] = (),
     category: Sequence[str] = (),
     drop: Sequence[str] = (),
     root: str | Path | None = None,
@@ -46,9 +49,11 @@ def from_frame(
         frame: The table.
         label: The column of labels; or several, `"left,right"`, of which each row fills one. An ordered categorical
             column defines its own order.
-        order: As in `onepeak.data.DataSource`, like the next four.
+        order: As in `onepeak.data.DataSource`, like the next six.
         group: The column of groups.
         path: The column of image paths.
+        text: The column of texts; only `columns` are features then.
+        columns: Features beside the texts.
         category: Columns that hold names.
         drop: Columns to ignore.
         root: For images: the folder that the paths are relative to, by default the current one.
@@ -76,10 +81,22 @@ def from_frame(
     read_as = "" if like is None else "rows that are read with `like`"
     frame, several, label_notes = one_label(frame, label)
     faults = [*faults, *several]
-    columns = columns_of(frame, label=label, group=group, path=path, category=category, drop=drop, read_as=read_as)
-    if like is not None and columns.path is not None:
+    if like is not None and like.texts is not None:
+        text = like.texts.column
+    roles = columns_of(
+        frame,
+        label=label,
+        group=group,
+        path=path,
+        text=text,
+        columns=columns,
+        category=category,
+        drop=drop,
+        read_as=read_as,
+    )
+    if like is not None and roles.path is not None:
         raise InputError(
-            f"`like` is for a table of features, but the column {columns.path!r} names images: leave it out."
+            f"`like` is for a table of features, but the column {roles.path!r} names images: leave it out."
         )
     source = ""
     if order is None and getattr(frame[label].dtype, "ordered", False):
@@ -88,14 +105,14 @@ def from_frame(
     unread = {index for fault in faults if fault.unread for index in fault.indices}
     readable = [index for index in range(len(frame)) if index not in unread]
     part = frame.iloc[readable]
-    others = part[list(columns.others)]
+    others = part[list(roles.others)]
     folder = expanded("." if root is None else root)
-    if columns.path is not None:
+    if roles.path is not None:
         faults = [fault for fault in faults if fault.unread or fault in several]  # other columns are not read
-        written = part[columns.path].tolist()
-        paths, own_faults = find_images(written, root=folder, rows=list(part.index), column=columns.path)
+        written = part[roles.path].tolist()
+        paths, own_faults = find_images(written, root=folder, rows=list(part.index), column=roles.path)
     elif like is not None:
-        rows, notes, wrong = encode_like(part, columns=like.columns, categories=like.categories)
+        rows, notes, wrong = encode_like(part, columns=like.plain_columns, categories=like.categories)
         own_faults = [cell_fault(part[name], cells) for name, cells in wrong.items()]
     else:
         infer = pandas.api.types.infer_dtype
@@ -108,8 +125,10 @@ def from_frame(
     plain = [None if gone else value for value, gone in zip(labelled.tolist(), labelled.isna(), strict=True)]
     ordered, label_faults = read_labels(plain, order=order, source=source, rows=list(part.index))
     own_faults += label_faults
-    if columns.group is not None:
-        own_faults += group_faults(part[columns.group])
+    if roles.group is not None:
+        own_faults += group_faults(part[roles.group])
+    if text is not None:
+        own_faults += text_faults(part[text])
     own_faults = [replace(fault, indices=tuple(readable[index] for index in fault.indices)) for fault in own_faults]
     good, left_out = rows_without([*faults, *own_faults], rows=list(frame.index), skip_bad=skip_bad)
     assert ordered is not None  # otherwise there is a fault
@@ -120,24 +139,32 @@ def from_frame(
         lost = set(ordered.labels.tolist()).difference(labels.tolist(), [-1])
         refuse_lost([ordered.classes[code] for code in sorted(lost)], left_out)
     items: Items
-    if columns.path is not None:
+    if roles.path is not None:
         existing = [file for index in used if (file := paths[index]) is not None]
         items, notes = image_files(existing, root=folder, written=[written[index] for index in used])
-        if columns.others:
-            notes = (*notes, f"left out {counted(len(columns.others), 'column')} of the list: {listed(columns.others)}")
+        if roles.others:
+            notes = (*notes, f"left out {counted(len(roles.others), 'column')} of the list: {listed(roles.others)}")
     elif like is not None:
         items = rows.take(used)
-        notes = (*notes, *odd_values(items))
+        notes = (*notes, *(odd_values(items) if items.columns else ()))
+    elif text is not None and not roles.others:
+        items, notes = FeatureRows(columns=(), values=np.empty((len(used), 0))), ()
     else:
         positions = [readable[index] for index in used]
         items, notes = encode_features(others.iloc[used], positions=positions, named=category)
-    if columns.group is None and like is None:
+    if roles.group is None and like is None:
         notes = (*notes, *likely_groups(others.iloc[used]))
+    if text is not None:
+        assert isinstance(items, FeatureRows)
+        items = replace(items, texts=Texts(column=text, values=tuple(texts_of(part[text].iloc[used]))))
+        left = [name for name in part.columns if name not in (label, roles.group, text, *roles.others)]
+        if left and like is None:
+            notes = (*notes, f"left out {counted(len(left), 'column')} beside the texts: {listed(left)}")
     if isinstance(items, FeatureRows) and root is not None:
         raise InputError(f"`root` has no use for a table of features (it has no column `{PATH}`): leave it out.")
     groups, of_patients = None, tuple[str, ...]()
-    if columns.group is not None:
-        groups = tuple(group_names(part[columns.group].iloc[used]))
+    if roles.group is not None:
+        groups = tuple(group_names(part[roles.group].iloc[used]))
     elif isinstance(items, ImageFiles):
         groups, of_patients = patients_of(items.root, items.paths)
     return Manifest(
@@ -148,8 +175,8 @@ def from_frame(
         groups=groups,
         rows=tuple(part.index[used].tolist()),
         label_column=label,
-        group_column=columns.group,
-        path_column=columns.path,
+        group_column=roles.group,
+        path_column=roles.path,
         num_left_out=len(frame) - len(used),
-        notes=(*left_out, *label_notes, *ordered.notes, *notes, *of_patients, *group_note(groups, columns.group)),
+        notes=(*left_out, *label_notes, *ordered.notes, *notes, *of_patients, *group_note(groups, roles.group)),
     )

@@ -25,12 +25,16 @@ class Answer(BaseModel):
 
     item: int = Field(description="The position in the request, from 0.")
     file: str | None = Field(description="The name of the file, if it was sent with one.")
+    headline: str = Field(
+        description="What may be acted on: the class if the interval holds no other, otherwise between which it lies."
+    )
     predicted_class: str = Field(description="The predicted class.")
     predicted_index: int = Field(description="Its position in `classes`, from 0.")
     name: str = Field(description="The former name of predicted_class.")
     label: int = Field(description="The former name of predicted_index.")
     action: str | None = Field(
-        description="The action for the predicted class, if the server was given actions (--actions); else null."
+        description="What to do, if the server was given actions (--actions); else null. Where the interval holds "
+        "several classes, the action of the highest or the lowest, or to ask a person (--unsure)."
     )
     probs: list[float] = Field(description="The posterior: one probability per class, in the order of `classes`.")
     log_probs: list[float | None] = Field(description="Its logarithms; null where the probability is zero.")
@@ -40,7 +44,14 @@ class Answer(BaseModel):
     unlike: list[str] | None = Field(
         description="How the image or row differs from the training data; do not rely on such a prediction: "
         "brightness, contrast, grain, redness or yellowness, or columns with numbers far outside the training's range "
-        "or with new names. Empty if it is usual; null if the model cannot tell."
+        "or with new names; features if the distance is above 1. Empty if it is usual; null if the model cannot tell."
+    )
+    distance: float | None = Field(
+        description="How far the image lies from those of the training in the network's own features; 19 in 20 usual "
+        "images lie within 1. Null if the model does not know."
+    )
+    refer: str | None = Field(
+        description="Why a person should be asked, by the model's policy (onepeak refer); null if not, or without one."
     )
     interval: tuple[int, int] | None = Field(
         description="The lowest and the highest label of an interval that contains the true label for a share of "
@@ -79,7 +90,7 @@ class ColumnCard(BaseModel):
     """A column of the table that the model reads."""
 
     name: str = Field(description="The column's name, as rows must give it.")
-    kind: Literal["number", "category"] = Field(description="Whether its values are numbers or names.")
+    kind: Literal["number", "category", "text"] = Field(description="Whether its values are numbers, names or texts.")
     categories: list[str] | None = Field(description="The names that the model knows, for a category.")
 
 

@@ -16,6 +16,7 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from onepeak._version import __version__
+from onepeak.serving.actions import Unsure
 from onepeak.serving.http.access import Access
 from onepeak.serving.http.failures import answer_failures, failure
 from onepeak.serving.http.limits import Limits
@@ -30,6 +31,7 @@ def create_app(
     *,
     posterior_options: "PosteriorOptions | None" = None,
     actions: Sequence[str] = (),
+    unsure: Unsure = "highest",
     limits: Limits = Limits(),  # noqa: B008 - immutable
     token: str | None = None,
     extra_routers: Sequence[APIRouter] = (),
@@ -40,6 +42,7 @@ def create_app(
         model: The model behind `/v1/predict`; without one there is no such address.
         posterior_options: How it answers unless a request says otherwise; by default `PosteriorOptions()`.
         actions: The action for each class, to include in answers; empty for none.
+        unsure: What is done where the interval holds several classes; see `onepeak.serving.actions.action_of`.
         limits: Limits on the size of requests and on how much may wait.
         token: The secret that every request must send; without one, only requests to localhost are answered.
         extra_routers: Routers with further pages.
@@ -92,7 +95,7 @@ def create_app(
     if predictor is not None:
         from onepeak.serving.http.predict import predict_router
 
-        app.include_router(predict_router(predictor, limits, actions))
+        app.include_router(predict_router(predictor, limits, actions, unsure))
     return app
 
 

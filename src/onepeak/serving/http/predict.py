@@ -12,6 +12,7 @@ from pydantic.json_schema import SkipJsonSchema
 from onepeak._version import __version__
 from onepeak.data.images.decode import known_formats
 from onepeak.posterior.predictions import Row
+from onepeak.serving.actions import Unsure, action_of
 from onepeak.serving.http.answers import (
     CalibrationCard,
     ColumnCard,
@@ -68,7 +69,9 @@ class Options(BaseModel):
         return replace(usual, **query, cost=usual.cost if self.decide is None else None)
 
 
-def predict_router(predictor: Predictor, limits: Limits, actions: Sequence[str] = ()) -> APIRouter:
+def predict_router(
+    predictor: Predictor, limits: Limits, actions: Sequence[str] = (), unsure: Unsure = "highest"
+) -> APIRouter:
     """Returns a router with both addresses."""
     router = APIRouter(prefix="/v1", tags=["model"])
     room = RequestLimiter(limits)
@@ -106,7 +109,7 @@ def predict_router(predictor: Predictor, limits: Limits, actions: Sequence[str] 
                 del body  # the items are copies
                 outcome = await _predict(predictor, sent, posterior_options, evidence=options.evidence)
             # In a thread, because thousands of rows make megabytes of text.
-            return await predictor.decoding.run(lambda: JsonResponse(_content(model, outcome, sent, actions)))
+            return await predictor.decoding.run(lambda: JsonResponse(_content(model, outcome, sent, actions, unsure)))
 
     return router
 
@@ -144,7 +147,7 @@ def _items(body: bytes, kind: str, model: Model, limits: Limits) -> list[Any]:
     table = model.description.table
     if table is None:
         return uploads_of(body, kind, max_items=limits.max_items)
-    return rows_of_body(body, columns=table.columns, categories=table.categories, max_rows=limits.max_rows)
+    return rows_of_body(body, columns=table.given_columns, categories=table.named_columns, max_rows=limits.max_rows)
 
 
 async def _predict(
@@ -156,13 +159,15 @@ async def _predict(
     return await predictor.images(sent, posterior_options, evidence=evidence)
 
 
-def _content(model: Model, outcome: RequestOutcome, sent: list[Any], actions: Sequence[str]) -> dict[str, Any]:
+def _content(
+    model: Model, outcome: RequestOutcome, sent: list[Any], actions: Sequence[str], unsure: Unsure
+) -> dict[str, Any]:
     items: list[dict[str, Any]] = []
     for item, (result, source) in enumerate(zip(outcome.answers, sent, strict=True)):
         entry: dict[str, Any] = {"item": item, "file": source.name if isinstance(source, Upload) else None}
         match result:
             case Row():
-                items.append({**entry, **_answer(result, actions), "evidence": outcome.evidence.get(item)})
+                items.append({**entry, **_answer(result, actions, unsure), "evidence": outcome.evidence.get(item)})
             case Unanswered():
                 items.append({**entry, "error": {"code": result.code, "message": result.message}})
     return {
@@ -174,18 +179,18 @@ def _content(model: Model, outcome: RequestOutcome, sent: list[Any], actions: Se
     }
 
 
-def _answer(row: Row, actions: Sequence[str]) -> dict[str, Any]:
+def _answer(row: Row, actions: Sequence[str], unsure: Unsure) -> dict[str, Any]:
     """A row under the field names of `Answer`."""
-    assert row.predicted_index is not None
     return {
+        "headline": row.headline,
         "predicted_class": row.predicted_class,
         "predicted_index": row.predicted_index,
         "name": row.predicted_class,
         "label": row.predicted_index,
-        "action": actions[row.predicted_index] if actions else None,
+        "action": action_of(row, actions, unsure=unsure) if actions else None,
         "probs": row.probs,
         "log_probs": row.finite_log_probs,
-        **{name: getattr(row, name) for name in ("soi", "unimodal", "paradoxical", "unlike")},
+        **{name: getattr(row, name) for name in ("soi", "unimodal", "paradoxical", "unlike", "distance", "refer")},
         "interval": None if row.lower is None else (row.lower, row.upper),
         "interval_names": None if row.lower is None else (row.lower_name, row.upper_name),
     }
@@ -211,8 +216,8 @@ def model_card(model: Model, limits: Limits, usual: PosteriorOptions) -> ModelCa
         columns = [
             ColumnCard(name=name, kind="category", categories=list(codes[name]))
             if name in codes
-            else ColumnCard(name=name, kind="number", categories=None)
-            for name in about.table.columns
+            else ColumnCard(name=name, kind="text" if name in about.table.named_columns else "number", categories=None)
+            for name in about.table.given_columns
         ]
     return ModelCard(
         model_id=model.model_id,

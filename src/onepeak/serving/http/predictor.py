@@ -11,7 +11,6 @@ from typing import Any, final
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from onepeak._core.imports import require
 from onepeak.data.images.decode import TooManyPixelsError
@@ -19,12 +18,14 @@ from onepeak.data.images.depth import depth_notes
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
 from onepeak.posterior.predictions import Row, called
+from onepeak.posterior.referral import UNLIKE
 from onepeak.serving.http.batcher import Batcher, Compute, Decoding, TooLargeForNetworkError
 from onepeak.serving.http.failures import RequestError
 from onepeak.serving.http.limits import Limits
 from onepeak.serving.http.requests import Upload
 from onepeak.serving.images import Pixels
-from onepeak.serving.model import Model
+from onepeak.serving.model import Answers, Model
+from onepeak.serving.out_of_range import with_distance
 from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.serving.predict import IMAGES_A_BATCH, NO_POSTERIOR, ROWS_A_BATCH, batch_of, notes_of
 from onepeak.serving.table_rows import TableRows, rows_of_frame
@@ -118,7 +119,9 @@ class Predictor:
                         if evidence:
                             maps[item] = await self._submitted(self._evidence, pixels, result.predicted_index)
                         unlike = await self.decoding.run(partial(self.model.unlike, pixels))
-                        return replace(result, source=upload.name or item, unlike=unlike)
+                        unlike = with_distance(unlike, result.distance)
+                        refer = result.refer or (UNLIKE if unlike and self.model.policy else None)
+                        return replace(result, source=upload.name or item, unlike=unlike, refer=refer)
                 except (InputError, MemoryError) as error:
                     return _reason(error, self.decoding.max_pixels)
 
@@ -151,7 +154,8 @@ class Predictor:
         for place, (each, unlike) in enumerate(zip(result, table.unlike, strict=True)):
             if isinstance(each, Unanswered):
                 raise RequestError(422, f"`rows[{place}]`: {each.message}.")
-            answers.append(replace(each, unlike=unlike))
+            refer = each.refer or (UNLIKE if unlike and self.model.policy else None)
+            answers.append(replace(each, unlike=unlike, refer=refer))
         marks = list(zip(table.sources, table.unlike, strict=True))
         notes = notes_of(self.model, table, posterior_options, marks, source_name="row")
         return self._outcome(answers, posterior_options, notes)
@@ -193,7 +197,7 @@ class Predictor:
         rounded: list[list[list[float]]] = maps.double().mul(1e4).round().div(1e4).tolist()
         return rounded
 
-    def _read(self, answers: tuple[Tensor, Tensor], options_of: Sequence[PosteriorOptions]) -> list[Row | Unanswered]:
+    def _read(self, answers: Answers, options_of: Sequence[PosteriorOptions]) -> list[Row | Unanswered]:
         """Reads all predictions of a batch, those with the same options together."""
         count = len(options_of)
         raw, _ = batch_of(answers, items=list(range(count)), sources=range(count))

@@ -235,8 +235,8 @@ def _images(limits: Limits) -> dict[str, Any]:
 def _rows(table: TableEncoder, limits: Limits) -> dict[str, Any]:
     number = {"type": ["number", "boolean", "null"], "minimum": -LARGEST, "maximum": LARGEST}
     text = {**number, "type": ["string", "number", "boolean", "null"]}
-    columns = {name: text if name in table.categories else number for name in table.columns}
-    row = {"type": "object", "properties": columns, "required": list(table.columns)}
+    columns = {name: text if name in table.named_columns else number for name in table.given_columns}
+    row = {"type": "object", "properties": columns, "required": list(table.given_columns)}
     return {
         "type": "object",
         "description": f"Up to {limits.max_rows} rows with a value for each column of the model, not all null.",

@@ -13,7 +13,7 @@ from onepeak.serving.posterior_options import PosteriorOptions
 def model_columns(model: Model) -> dict[str, tuple[str, ...]]:
     """Returns the columns of a table model, with the names of categories; empty for an image model."""
     table = model.description.table
-    return {} if table is None else {name: table.categories.get(name, ()) for name in table.columns}
+    return {} if table is None else {name: table.categories.get(name, ()) for name in table.given_columns}
 
 
 def try_router(model: Model, *, posterior_options: PosteriorOptions = PosteriorOptions()) -> APIRouter:  # noqa: B008 - immutable

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import torch
 
 from onepeak._core.check import check_integer
-from onepeak._core.files import expanded, write_in_one_step
+from onepeak._core.files import expanded, link_or_copy, write_in_one_step
 from onepeak._core.imports import require
 from onepeak.data.images.resize import Resize
 from onepeak.data.manifest import FeatureRows
@@ -21,7 +21,7 @@ from onepeak.errors import InputError, first_line
 from onepeak.metrics.functional.side_order_index import side_order_index
 from onepeak.posterior.predictions import Predictions
 from onepeak.serving.model import Model
-from onepeak.serving.onnx.graph import ExportError, ServedNetwork, onnx_bytes, row_dtype
+from onepeak.serving.onnx.graph import ExportError, ServedNetwork, ServedTexts, onnx_bytes, row_dtype
 from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.training.run import versions
 from onepeak.training.table import TableEncoder
@@ -84,12 +84,19 @@ def export_onnx(
     for module in ("onnx", "onnxscript", "onnxruntime"):  # fail before minutes are spent
         require(module, extra="export", purpose="An ONNX file")
     cpu = torch.device("cpu")
-    here = model if model.device == cpu else Model(model.description, copy.deepcopy(model.network), cpu)
-    served = ServedNetwork(here, posterior_options, size=size)
+    here = (
+        model
+        if model.device == cpu
+        else Model(model.description, copy.deepcopy(model.network), cpu, familiarity=model.familiarity)
+    )
+    network, table = ServedNetwork(here, posterior_options, size=size), model.description.table
+    served = ServedTexts(network, table) if table is not None and table.texts is not None else network
     content = onnx_bytes(served, metadata(here, posterior_options, served.outputs, size=size))
     session = open_session(content)
-    check_same_answers(session, here, posterior_options, size=size)
+    check_same_answers(session, here, posterior_options, size=size, served=served)
     write_in_one_step(path, lambda part: part.write_bytes(content))
+    if isinstance(served, ServedTexts):
+        _write_tokenizer(served.table, path)
     return OnnxFile(
         path=path,
         num_bytes=len(content),
@@ -97,6 +104,15 @@ def export_onnx(
         outputs={each.name: _in_words(each) for each in session.get_outputs()},
         notes=posterior_options.notes(model.description.calibration),
     )
+
+
+def _write_tokenizer(table: TableEncoder, path: Path) -> None:
+    """Puts the tokenizer of texts beside the file."""
+    assert table.texts is not None
+    assert table.texts.encoding is not None
+    tokenizer = Path(table.texts.encoding.folder) / "tokenizer.json"
+    if tokenizer.is_file():
+        link_or_copy(tokenizer, path.with_suffix(".tokenizer.json"))
 
 
 def _check_size(model: Model, size: tuple[int, int] | None) -> None:
@@ -139,6 +155,8 @@ _OUTPUTS = {
     "label": "The class decided on: its position in `classes`, from 0.",
     "soi": "Side order index: the share of adjacent classes whose probability falls away from the label; 1 is best.",
     "interval": "Lowest and highest class of an interval that misses the true class in a share `alpha` of samples.",
+    "distance": "How far the image lies from those of the training in the network's features; do not rely on answers "
+    "beyond 1, which one in 20 usual images reaches.",
 }
 
 
@@ -152,7 +170,7 @@ def metadata(
         "classes": about.classes,
         "preprocessing": _of_images(about.resize, about.bits, size)
         if about.resize is not None
-        else _of_rows(about.table),
+        else _of_rows(about.table) | _of_texts(about.table),
         "outputs": {name: _OUTPUTS[name] for name in outputs},
         "method": {"name": about.method, "variant": about.variant, "settings": about.method_settings},
         "network": about.network.backbone,
@@ -211,6 +229,18 @@ def _of_rows(encoder: TableEncoder | None) -> dict[str, object]:
     }
 
 
+def _of_texts(encoder: TableEncoder | None) -> dict[str, object]:
+    if encoder is None or encoder.texts is None:
+        return {}
+    return {
+        "columns": encoder.plain_columns,
+        "input": "input_ids and attention_mask: int64, batch x tokens, as the tokenizer beside the file makes them, "
+        "with its special tokens and shorter texts filled up; rows, if there are further columns, as for a table",
+        "text": encoder.texts.column,
+        "inside_the_file": "the encoder, the mean of its tokens, and standard scores",
+    }
+
+
 TOLERANCE = 1e-4
 """Absolute and relative tolerance of log-probabilities."""
 _WITHIN = 0.95
@@ -222,6 +252,8 @@ BATCHES = (1, 5, 10)
 """Batch sizes of the random samples; images have another size in each batch."""
 _SIZES = ((128, 160), (192, 144), (160, 160))
 """Height and width of the images before the model's resizing."""
+_FAR = 0.02
+"""Tolerance of distances: near a training image, the rounding of a cosine is magnified."""
 _NEAR_TIES = 1
 """Samples whose label or interval may differ: rounding decides near ties, and runtimes round differently."""
 
@@ -238,16 +270,23 @@ def open_session(content: bytes) -> Any:
 
 
 def check_same_answers(
-    session: Any, model: Model, posterior_options: PosteriorOptions, *, size: tuple[int, int] | None = None
+    session: Any,
+    model: Model,
+    posterior_options: PosteriorOptions,
+    *,
+    size: tuple[int, int] | None = None,
+    served: ServedNetwork | ServedTexts | None = None,
 ) -> None:
-    """Compares file and model on random images or rows."""
+    """Compares file and model on random images, rows or texts."""
     wrong = {"label": 0, "interval": 0}
-    for inputs, expected in _questions(model, posterior_options, size):
-        answers = _run(session, inputs)
+    for inputs, expected in _questions(model, posterior_options, size, served):
+        answers = _run(session, *inputs)
         _check_posteriors(answers["log_probs"], expected.log_probs.numpy())
         own = side_order_index(torch.from_numpy(answers["log_probs"]), torch.from_numpy(answers["label"]))
         if not np.allclose(answers["soi"], own):
             raise ExportError("The file was not kept: its `soi` does not match its own `log_probs` and `label`.")
+        if expected.distance is not None and not np.allclose(answers["distance"], expected.distance, atol=_FAR):
+            raise ExportError("The file was not kept: its `distance` differs from the model's.")
         wrong["label"] += int((answers["label"] != expected.predicted_index.numpy()).sum())
         if expected.intervals is not None:
             wrong["interval"] += int((answers["interval"] != expected.intervals.numpy()).any(axis=-1).sum())
@@ -268,37 +307,57 @@ def _check_posteriors(found: npt.NDArray[np.float32], expected: npt.NDArray[np.f
         )
 
 
-def _run(session: Any, inputs: npt.NDArray[np.generic]) -> dict[str, npt.NDArray[Any]]:
+def _run(session: Any, *inputs: npt.NDArray[np.generic]) -> dict[str, npt.NDArray[Any]]:
     names = [output.name for output in session.get_outputs()]
     try:
-        answers = session.run(names, {session.get_inputs()[0].name: inputs})
+        given = {each.name: values for each, values in zip(session.get_inputs(), inputs, strict=True)}
+        answers = session.run(names, given)
     except Exception as error:
-        shape = " x ".join(map(str, inputs.shape))
+        shape = " x ".join(map(str, inputs[0].shape))
         raise ExportError(
-            f"The file was not kept: onnxruntime cannot run it on {inputs.dtype} {shape}: {first_line(error)}"
+            f"The file was not kept: onnxruntime cannot run it on {inputs[0].dtype} {shape}: {first_line(error)}"
         ) from error
     return dict(zip(names, answers, strict=True))
 
 
 def _questions(
-    model: Model, posterior_options: PosteriorOptions, fixed: tuple[int, int] | None
-) -> Iterator[tuple[npt.NDArray[np.generic], Predictions]]:
+    model: Model,
+    posterior_options: PosteriorOptions,
+    fixed: tuple[int, int] | None,
+    served: ServedNetwork | ServedTexts | None,
+) -> Iterator[tuple[tuple[npt.NDArray[np.generic], ...], Predictions]]:
     """Yields inputs as the file takes them, with the model's predictions."""
     rng = np.random.default_rng(0)
     resize, encoder = model.description.resize, model.description.table
     for count, size in zip(BATCHES, _SIZES, strict=True):
+        inputs: tuple[npt.NDArray[np.generic], ...]
         if encoder is not None:
-            values = torch.from_numpy(_random_rows(rng, encoder, count)).to(row_dtype(encoder)).numpy()
+            values = torch.from_numpy(_random_rows(rng, encoder, count)).to(row_dtype(encoder))
+            inputs = (values.numpy(),)
+            if isinstance(served, ServedTexts):
+                tokens = _random_tokens(rng, served, count)
+                plain = (values[:, : len(encoder.plain_columns)],) if encoder.plain_columns else ()
+                inputs = tuple(each.numpy() for each in (*tokens, *plain))
+                with torch.inference_mode():
+                    values = served.rows(*tokens, *plain)
             rows = FeatureRows(
-                columns=encoder.columns, values=values.astype(np.float64), categories=dict(encoder.categories)
+                columns=encoder.columns, values=values.double().numpy(), categories=dict(encoder.categories)
             )
-            inputs, answers = values, model.row_answers(rows)
+            answers = model.row_answers(rows)
         else:
             assert resize is not None
-            inputs = _random_images(rng, count, *(fixed or resize.size_of(*size)))
-            answers = model.answers(list(inputs))
-        labels, log_probs = answers
-        yield inputs, model.read(Predictions(predicted_index=labels, log_probs=log_probs), posterior_options)
+            images = _random_images(rng, count, *(fixed or resize.size_of(*size)))
+            inputs, answers = (images,), model.answers(list(images))
+        raw = Predictions(predicted_index=answers.labels, log_probs=answers.log_probs, distance=answers.distance)
+        yield inputs, model.read(raw, posterior_options)
+
+
+def _random_tokens(rng: np.random.Generator, served: ServedTexts, count: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Tokens of texts of different lengths, and their mask."""
+    size = int(served.encoder.model.config.vocab_size)  # type: ignore[union-attr, arg-type]
+    lengths = rng.integers(3, 10, count)
+    mask = torch.from_numpy((np.arange(lengths.max()) < lengths[:, None]).astype(np.int64))
+    return torch.from_numpy(rng.integers(0, size, mask.shape)), mask
 
 
 def _random_images(rng: np.random.Generator, count: int, height: int, width: int) -> npt.NDArray[np.uint8]:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from onepeak._core.imports import require
+from onepeak.data.texts.features import known_encoder
 from onepeak.errors import OnepeakError
 from onepeak.metrics.functional.side_order_index import side_order_index
 from onepeak.networks.inputs import ImageInput
@@ -45,38 +46,77 @@ class ServedNetwork(nn.Module):
         self.network = model.network
         self.posterior_options = posterior_options
         self.calibration = model.description.calibration
+        self.familiarity = model.familiarity
 
     @property
-    def input_name(self) -> str:
-        """The name of the input."""
-        return "pictures" if self.table is None else "rows"
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        """The leading axes of the input that may have any length."""
-        return ("batch", "height", "width") if self.table is None and self.size is None else ("batch",)
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        """The inputs by name, and the leading axes of each that may have any length."""
+        if self.table is not None:
+            return {"rows": ("batch",)}
+        return {"pictures": ("batch", "height", "width") if self.size is None else ("batch",)}
 
     @property
     def outputs(self) -> tuple[str, ...]:
         """The names of the outputs of `forward`."""
         has_intervals = self.posterior_options.used_alpha(self.calibration) is not None
-        return ("log_probs", "label", "soi", *(("interval",) if has_intervals else ()))
+        distance = () if self.familiarity is None else ("distance",)
+        return ("log_probs", "label", "soi", *(("interval",) if has_intervals else ()), *distance)
 
-    def example(self) -> Tensor:
-        """Returns an input: only its shape matters, and lengths 0 and 1 or equal ones would be taken as fixed."""
+    def example(self) -> tuple[Tensor, ...]:
+        """Returns inputs: only shapes matter, and lengths 0 and 1 or equal ones would be taken as fixed."""
         if self.table is None:
-            return torch.zeros(2, *(self.size or (224, 256)), 3, dtype=torch.uint8)
-        return torch.zeros(3, len(self.table.columns), dtype=row_dtype(self.table))
+            return (torch.zeros(2, *(self.size or (224, 256)), 3, dtype=torch.uint8),)
+        return (torch.zeros(3, len(self.table.columns), dtype=row_dtype(self.table)),)
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, ...]:
         """Returns posteriors, labels, side order index and, if the model has them, intervals; as in `Prediction`."""
-        features = self.image_input(inputs.permute(0, 3, 1, 2)) if self.row_input is None else self.row_input(inputs)
-        outputs, method = self.network(features), self.network.method
+        rows = self.row_input
+        given = self.image_input(inputs.permute(0, 3, 1, 2)) if rows is None else rows(inputs)
+        (outputs, features), method = self.network.with_features(given), self.network.method
         read = self.posterior_options.read(
             method.log_probs(outputs).float(), method.predict(outputs).long(), self.calibration
         )
-        answers = (read.log_probs, read.labels, side_order_index(read.log_probs, read.labels))
-        return answers if read.intervals is None else (*answers, read.intervals)
+        answers = [read.log_probs, read.labels, side_order_index(read.log_probs, read.labels)]
+        if read.intervals is not None:
+            answers.append(read.intervals)
+        if self.familiarity is not None:
+            answers.append(self.familiarity.distance(self.familiarity.seen(given, features)))
+        return tuple(answers)
+
+
+@final
+class ServedTexts(nn.Module):
+    """The encoder of texts in front of a served network: from tokens, and further columns, to its outputs."""
+
+    def __init__(self, served: ServedNetwork, table: TableEncoder) -> None:
+        super().__init__()
+        assert table.texts is not None
+        assert table.texts.encoding is not None
+        self.served, self.outputs, self.table = served, served.outputs, table
+        self.encoder = known_encoder(table.texts.encoding).module()
+
+    @property
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        """The inputs by name, and the leading axes of each that may have any length."""
+        tokens = {"input_ids": ("batch", "tokens"), "attention_mask": ("batch", "tokens")}
+        return tokens | ({"rows": ("batch",)} if self.table.plain_columns else {})
+
+    def example(self) -> tuple[Tensor, ...]:
+        """Returns inputs of three texts."""
+        tokens, mask = torch.ones(2, 3, 7, dtype=torch.int64).unbind()
+        mask = mask.clone().tril(4)  # a mask that hides nothing would be left out of the graph
+        rows = torch.zeros(3, len(self.table.plain_columns), dtype=row_dtype(self.table))
+        return (tokens, mask, *((rows,) if self.table.plain_columns else ()))
+
+    def rows(self, input_ids: Tensor, attention_mask: Tensor, rows: Tensor | None = None) -> Tensor:
+        """Returns the rows that the network on top reads."""
+        features = self.encoder(input_ids, attention_mask)
+        return features if rows is None else torch.cat([rows, features.to(rows.dtype)], dim=1)
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, rows: Tensor | None = None) -> tuple[Tensor, ...]:
+        """Returns what `ServedNetwork` returns."""
+        answers: tuple[Tensor, ...] = self.served(self.rows(input_ids, attention_mask, rows))
+        return answers
 
 
 def row_dtype(encoder: TableEncoder) -> torch.dtype:
@@ -92,7 +132,7 @@ def row_dtype(encoder: TableEncoder) -> torch.dtype:
     return torch.float64 if any(abs(mean) > MOST_DEVIATIONS * std for mean, std in numbers) else torch.float32
 
 
-def onnx_bytes(served: ServedNetwork, properties: dict[str, str]) -> bytes:
+def onnx_bytes(served: ServedNetwork | ServedTexts, properties: dict[str, str]) -> bytes:
     """Translates a network for batches and images of any size, or for the fixed size of `served`."""
     onnx = require("onnx", extra="export", purpose="An ONNX file")
     require("onnxscript", extra="export", purpose="An ONNX file")
@@ -106,19 +146,19 @@ def onnx_bytes(served: ServedNetwork, properties: dict[str, str]) -> bytes:
     return content
 
 
-def _translated(served: ServedNetwork) -> Any:
+def _translated(served: ServedNetwork | ServedTexts) -> Any:
     """Decomposes first: `torch.onnx.export` alone writes some operators with too few digits."""
     passes = require("onnx_ir.passes.common", extra="export", purpose="An ONNX file")
-    axes = dict(enumerate(served.axes))
-    any_size = (dict.fromkeys(axes, torch.export.Dim.DYNAMIC),)
-    program = torch.export.export(served.eval(), (served.example(),), dynamic_shapes=any_size, strict=False)
+    axes = {name: dict(enumerate(each)) for name, each in served.axes.items()}
+    any_size = tuple(dict.fromkeys(each, torch.export.Dim.DYNAMIC) for each in axes.values())
+    program = torch.export.export(served.eval(), served.example(), dynamic_shapes=any_size, strict=False)
     translated = torch.onnx.export(
         program.run_decompositions(exact_operators()),
         (),
         dynamo=True,
-        input_names=[served.input_name],
+        input_names=list(axes),
         output_names=list(served.outputs),
-        dynamic_shapes={served.input_name: axes},
+        dynamic_shapes=axes,
         opset_version=OPSET,
         verbose=False,
     )

@@ -1,0 +1,69 @@
+"""Texts: what `onepeak compare` measured, beside TF-IDF with a linear model and the agreement of the two raters.
+
+onepeak compare sentences.csv --text text --label level_a --order A1,A2,B1,B2,C1,C2 \
+        --methods peak,ce,elb,corn --protocol holdout --splits 5 --out comparison
+python benchmarks/texts.py sentences.csv comparison results/text/runs.csv
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from onepeak import OrdinalClassifier
+from onepeak.data import DataSource
+from onepeak.data.splits import make_splits
+
+LEVELS = ("A1", "A2", "B1", "B2", "C1", "C2")
+
+
+def errors(predicted: np.ndarray, table: pd.DataFrame) -> dict[str, float]:
+    """Returns the errors against each rater, in levels."""
+    a, b = (table[rater].map(LEVELS.index).to_numpy() for rater in ("level_a", "level_b"))
+    return {
+        "mae": float(np.abs(predicted - a).mean()),
+        "accuracy": float((predicted == a).mean()),
+        "mae_b": float(np.abs(predicted - b).mean()),
+        "accuracy_b": float((predicted == b).mean()),
+    }
+
+
+def main(file: Path, comparison: Path, out: Path) -> None:
+    """Writes one row per method and split."""
+    table = pd.read_csv(file)
+    texts, labels = table["text"], table["level_a"].map(LEVELS.index).to_numpy()
+    data = DataSource(file, text="text", label="level_a", order=",".join(LEVELS)).open()
+    rows: list[dict[str, object]] = []
+    for result in sorted(comparison.glob("runs/*/*/result.json")):
+        record = json.loads(result.read_text())
+        predictions = pd.read_parquet(result.parent / "predictions.parquet")
+        test = predictions[predictions["part"] == "test"]
+        soi = {name: record["metrics"]["test"][name] for name in ("soi_predicted", "unimodal")}
+        own = errors(test["predicted"].to_numpy(), table.iloc[test["item"]])
+        rows.append({"method": record["method"], "split": record["split"], **own, **soi})
+    for split in make_splits(data, protocol="holdout", splits=5):
+        known = np.concatenate([split.train, split.valid])  # the classifier holds out its own validation part
+        dense = FunctionTransformer(lambda found: found.toarray(), accept_sparse=True)
+        words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, max_features=5000)
+        model = make_pipeline(words, dense, OrdinalClassifier("clm", hidden=(), random_state=0))
+        model.fit(texts[known], labels[known])
+        test = table.iloc[split.test]
+        rows.append(
+            {"method": "TF-IDF + linear clm", "split": split.split, **errors(model.predict(test["text"]), test)}
+        )
+        rater = test["level_b"].map(LEVELS.index).to_numpy()
+        rows.append({"method": "the other rater", "split": split.split, **errors(rater, test)})
+        constant = np.full(len(test), int(np.median(labels[known])))
+        rows.append({"method": "one answer to everything", "split": split.split, **errors(constant, test)})
+    out.parent.mkdir(parents=True, exist_ok=True)
+    pd.DataFrame(rows).round(4).to_csv(out, index=False)
+    print(pd.DataFrame(rows).groupby("method").agg(["mean", "std"]).round(3).to_string())
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))

@@ -1,0 +1,51 @@
+"""`onepeak push` and `onepeak pull`: a model to and from a hub."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from onepeak.cli import options
+from onepeak.cli.output import print_note, spinner
+
+Repo = Annotated[str, typer.Argument(help="Repository on the hub, such as me/grades.")]
+
+
+def push(
+    model: options.Model,
+    repo: Repo,
+    public: Annotated[bool, typer.Option("--public", help="Let everybody see a new repository.")] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Uploads a model with its card to a hub, into a private repository unless you say --public.
+
+    Its description, weights and card are uploaded with a digest of each; predictions and traces of the training data
+    stay here. Log in first with hf auth login, or set HF_TOKEN.
+
+    Example: onepeak push model me/grades
+    """
+    from onepeak.serving import hub
+
+    with spinner(f"Uploading {model}", quiet=quiet):
+        commit = hub.push(model, repo, public=public)
+    typer.echo(commit)
+
+
+def pull(
+    repo: Repo,
+    out: Annotated[Path, typer.Option("--out", callback=options.at_home, help="New folder for the model.")],
+    revision: Annotated[
+        str | None, typer.Option("--revision", help="Branch, tag or commit (default: the newest).")
+    ] = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Downloads a model that onepeak push uploaded, and checks the digest of every file.
+
+    Example: onepeak pull me/grades --out model
+    """
+    from onepeak.serving import hub
+
+    with spinner(f"Downloading {repo}", quiet=quiet):
+        commit = hub.pull(repo, out, revision=revision)
+    if not quiet:
+        print_note(f"model: {out}, commit {commit}")

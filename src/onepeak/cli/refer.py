@@ -1,0 +1,115 @@
+"""`onepeak refer`: which answers of a trained model a person should look at."""
+
+import json
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from onepeak.cli import options
+from onepeak.cli.output import print_note, print_notes, print_table, spinner
+
+if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so that --help is fast
+    from onepeak.serving.referral import Option, Referral
+
+
+def refer(
+    model: options.Model,
+    data: options.Data,
+    at_least: Annotated[
+        str | None, typer.Option("--at-least", help="Lowest class that must not be missed, such as severe.")
+    ] = None,
+    sensitivity: Annotated[float, typer.Option(help="Share of those classes to refer.")] = 0.95,
+    error: Annotated[float | None, typer.Option(help="Instead: largest share of wrong answers that are given.")] = None,
+    confidence: Annotated[float, typer.Option(help="How sure that must be.")] = 0.95,
+    by: Annotated[
+        Literal["probability", "interval", "entropy", "expected error", "distance"],
+        typer.Option("--by", help="Uncertainty that decides."),
+    ] = "probability",
+    save: Annotated[
+        bool, typer.Option("--save", help="Keep the policy with the model: predict and serve follow it.")
+    ] = False,
+    root: options.Root = None,
+    order: options.Order = None,
+    label: options.Label = None,
+    path: options.Images = None,
+    decimal: options.Decimal = None,
+    part: Annotated[
+        str | None,
+        typer.Option("--part", help="test or valid: only the samples that the model's training held out."),
+    ] = None,
+    device: options.Device = "auto",
+    skip_bad: options.SkipBad = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Finds which answers to refer to a person, so that a class is not missed or the other answers are right.
+
+    Needs labelled data that the model was not trained on. For each uncertainty it tells the share that is referred, and
+    what that gives; the threshold holds with the confidence asked for, over samples like these.
+
+    Example: onepeak refer model new.csv --at-least severe --sensitivity 0.95 --save
+    """
+    from onepeak._core.registry import unknown_name
+    from onepeak.data.source import DataSource
+    from onepeak.serving import load
+    from onepeak.serving.evaluation import evaluate
+    from onepeak.serving.evaluation_data import held_out, open_for
+    from onepeak.serving.model import model_folder
+    from onepeak.serving.referral import refer as referral_of
+    from onepeak.serving.referral import save_policy
+
+    loaded = load(model, device=device)
+    if at_least is not None and at_least not in loaded.classes:
+        raise unknown_name("`--at-least` class", at_least, loaded.classes)
+    source = DataSource(data, root=root, order=order, label=label, path=path, decimal=decimal, skip_bad=skip_bad)
+    manifest = open_for(loaded, source)
+    if part is not None:
+        manifest = held_out(manifest, loaded, model_folder(model), part)  # type: ignore[arg-type]
+    with spinner(f"Predicting {len(manifest):,} samples", quiet=as_json):
+        measured = evaluate(loaded, manifest, skip_bad=skip_bad)
+    lowest = None if at_least is None else loaded.classes.index(at_least)
+    found = referral_of(
+        measured.prediction, at_least=lowest, sensitivity=sensitivity, error=error, confidence=confidence
+    )
+    if measured.num_trained_on:
+        print_note(
+            f"Warning: the model was trained on {measured.num_trained_on:,} of these samples, so that the policy "
+            "promises too much: use new data, or --part test."
+        )
+    if save:
+        save_policy(model_folder(model), found.chosen(by))
+    if as_json:
+        typer.echo(json.dumps(_finite(asdict(found)), indent=2, allow_nan=False))
+        return
+    print_notes(measured.notes)
+    _show(found, "referred" if at_least is None else f"found of {at_least} or above")
+    if save:
+        print_note(f"kept with the model: {found.chosen(by).promise}")
+
+
+def _show(found: "Referral", title: str) -> None:
+    rows = [_cells(name, option) for name, option in found.options.items()]
+    rows.append(_cells("interval wider than a class, paradoxical or unlike", found.rule))
+    print_table(("refer by", "AUROC", "threshold", "referred", title, "wrong among the rest"), rows)
+
+
+def _cells(name: str, option: "Option") -> tuple[str, ...]:
+    threshold = "none holds" if option.policy is None else f"{option.policy.threshold:.4g}"
+    shares = (option.referred, option.sensitivity, option.error)
+    told = ("" if math.isnan(share) else f"{share:.1%}" for share in shares)
+    if math.isnan(option.auroc):
+        return name, "", "", *told
+    return name, f"{option.auroc:.3f}", threshold, *told
+
+
+def _finite(value: object) -> object:
+    """JSON has neither infinity nor NaN."""
+    match value:
+        case dict():
+            return {str(name): _finite(each) for name, each in value.items()}
+        case list() | tuple():
+            return [_finite(each) for each in value]
+        case float() if not math.isfinite(value):
+            return None
+    return value

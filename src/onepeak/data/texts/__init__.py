@@ -1,0 +1,1 @@
+"""Texts: read from a column of a table, and turned into features."""

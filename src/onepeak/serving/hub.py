@@ -1,0 +1,92 @@
+"""Models on a hub for models: uploaded with a digest of every file, downloaded and checked against them.
+
+Only `onepeak push` and `onepeak pull` come here: nothing else of onepeak uses a network.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from onepeak._core.imports import require
+from onepeak._version import __version__
+from onepeak.errors import InputError, OnepeakError, first_line
+from onepeak.serving.model import model_folder
+from onepeak.training.digests import DIGESTS, check_digests, digests_text, named_files, shared_files
+from onepeak.training.model_files import load_description
+from onepeak.training.out_folder import DESCRIPTION, make_out, refuse_others
+
+
+class HubError(OnepeakError):
+    """The hub could not be reached, or refused."""
+
+
+def push(folder: str | Path, repo: str, *, public: bool = False) -> str:
+    """Uploads a model: its description, weights and card. What it was trained and tested on stays here.
+
+    Args:
+        folder: The model's folder, or a comparison with a single model.
+        repo: Name of the repository, such as "me/grades"; made if it does not exist.
+        public: Whether a repository made now can be seen by everybody.
+
+    Returns:
+        The address of the commit.
+    """
+    folder = model_folder(Path(folder))
+    load_description(folder)
+    names = shared_files(folder)
+    with _hub(repo) as (hub, api):
+        api.create_repo(repo, private=not public, exist_ok=True)
+        files: list[tuple[str, Path | bytes]] = [(name, folder / name) for name in names]
+        files.append((DIGESTS, digests_text(folder, names).encode()))
+        added = [hub.CommitOperationAdd(path_in_repo=name, path_or_fileobj=content) for name, content in files]
+        commit = api.create_commit(repo, added, commit_message=f"A model of onepeak {__version__}")
+    return str(commit.commit_url)
+
+
+def pull(repo: str, out: str | Path, *, revision: str | None = None) -> str:
+    """Downloads a model that `push` uploaded, and writes it to the folder if every file has its digest.
+
+    Args:
+        repo: Name of the repository.
+        out: A new or empty folder.
+        revision: A branch, tag or commit; by default the newest commit.
+
+    Returns:
+        The commit.
+
+    Raises:
+        HubError: The hub or the repository cannot be reached.
+        InputError: The folder holds other files, the repository holds no model of onepeak, or a file is not the one
+            that was uploaded.
+    """
+    out = Path(out)
+    refuse_others(out)
+    make_out(out)
+    with tempfile.TemporaryDirectory(dir=out, prefix=".") as part:
+        with _hub(repo) as (hub, api):
+            commit = api.model_info(repo, revision=revision).sha
+            try:
+                api.hf_hub_download(repo, DIGESTS, revision=commit, local_dir=part)
+            except hub.errors.RemoteEntryNotFoundError as error:
+                raise InputError(f"{repo} must be a model that `onepeak push` uploaded, got no {DIGESTS}.") from error
+            names = named_files(Path(part))
+            for name in names:
+                api.hf_hub_download(repo, name, revision=commit, local_dir=part)
+        check_digests(Path(part), names)
+        for name in sorted((*names, DIGESTS), key=DESCRIPTION.__eq__):  # a folder with a description is complete
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
+            Path(part, name).replace(out / name)
+    return str(commit)
+
+
+@contextmanager
+def _hub(repo: str) -> Iterator[tuple[Any, Any]]:
+    hub = require("huggingface_hub", extra="hub", purpose="A model hub")
+    try:
+        yield hub, hub.HfApi(library_name="onepeak", library_version=__version__)
+    except OnepeakError:
+        raise
+    except Exception as error:  # of the hub, of the network, of the name: each library below has its own classes
+        raise HubError(f"{repo} on the hub: {first_line(error)}") from error

@@ -1,0 +1,133 @@
+"""How far an image lies from those of the training, in the features of the network itself."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from onepeak._core.files import write_in_one_step
+from onepeak._core.imports import require
+from onepeak.errors import InputError
+from onepeak.networks.network import Network
+from onepeak.posterior.conformal import conformal_threshold, samples_needed
+from onepeak.training.feed import Feed, Indices
+
+if TYPE_CHECKING:
+    from lightning.fabric import Fabric
+
+FILE = "familiarity.safetensors"
+FALSE_MARKS = 0.05
+"""Share of validation images that lie beyond the threshold."""
+_REFERENCES = 500
+_MOST_TEXTS = 5000
+_FEWEST = 30
+_MOST_VALID = 1000
+_LEAST = 1e-3
+"""The smallest threshold: copies of the training images in the validation part would set it to 0."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Familiarity:
+    """The directions of some training images in feature space, and how far from them usual images lie.
+
+    The distance is that to the nearest of these directions, on the unit sphere, as a multiple of the distance that 95 %
+    of the validation images stay within. Beyond 1, an image is unlike the training. Directions rather than positions,
+    and the nearest rather than the mean: on photographs of eyes, faces and leaves that marks foreign images best
+    (results/trust).
+    """
+
+    references: Tensor
+    """float16, images x features: the direction of each."""
+    threshold: float
+    inputs: tuple[int, int] | None = None
+    """For texts: the columns of the network's input that are their encoder's features, which tell more than those of
+    the small network on top."""
+
+    def seen(self, inputs: Tensor, features: Tensor) -> Tensor:
+        """Returns what distances are measured in, of the network's input and its features."""
+        return features if self.inputs is None else inputs[:, slice(*self.inputs)]
+
+    def distance(self, features: Tensor) -> Tensor:
+        """Returns the relative distance of each sample to the nearest training image.
+
+        Example:
+            >>> known = Familiarity(references=torch.eye(2).half(), threshold=0.5)
+            >>> known.distance(torch.tensor([[3.0, 0.0], [1.0, 1.0]]))
+            tensor([0.0000, 1.5307])
+        """
+        nearest = (normalize(features.float()) @ normalize(self.references.to(features.device).float()).T).amax(dim=1)
+        return (2 - 2 * nearest).clamp(min=0).sqrt() / self.threshold
+
+
+@torch.inference_mode()
+def familiarity_of(
+    network: Network,
+    feed: Feed,
+    train: Indices,
+    valid: Indices,
+    *,
+    fabric: "Fabric",
+    batch_size: int,
+    inputs: tuple[int, int] | None = None,
+) -> Familiarity | None:
+    """Learns from samples spread over the training part, and from the validation part; None if these are few."""
+    if len(train) < _FEWEST or len(valid) < samples_needed(FALSE_MARKS):
+        return None
+    known = Familiarity(references=torch.empty(0), threshold=1.0, inputs=inputs)
+    most = _REFERENCES if inputs is None else _MOST_TEXTS
+    features = [
+        _features(known, network, feed, _spread(part, most), fabric=fabric, batch_size=batch_size)
+        for part, most in ((train, most), (valid, _MOST_VALID))
+    ]
+    known = replace(known, references=normalize(features[0]).half())
+    threshold = conformal_threshold(known.distance(features[1]), FALSE_MARKS)
+    return replace(known, threshold=max(float(f"{threshold:.6g}"), _LEAST))
+
+
+def _features(
+    known: Familiarity, network: Network, feed: Feed, indices: Indices, *, fabric: "Fabric", batch_size: int
+) -> Tensor:
+    found: Tensor | None = None
+    for places, inputs in feed.evaluation_inputs(indices, batch_size=batch_size):
+        with fabric.autocast():
+            batch = known.seen(inputs, network.with_features(inputs)[1]).float().cpu()
+        found = torch.empty(len(indices), batch.shape[1]) if found is None else found
+        found[places] = batch
+    assert found is not None
+    return found.nan_to_num()
+
+
+def _spread(indices: Indices, most: int) -> Indices:
+    places = torch.linspace(0, len(indices) - 1, min(len(indices), most)).round().long().numpy()
+    chosen: Indices = indices[places]
+    return chosen
+
+
+def save_familiarity(folder: Path, known: Familiarity | None) -> None:
+    """Writes the file beside the model's; no image can be seen from it."""
+    if known is None:
+        (folder / FILE).unlink(missing_ok=True)
+        return
+    tensors = {"references": known.references, "threshold": torch.tensor(known.threshold, dtype=torch.float64)}
+    if known.inputs is not None:
+        tensors["inputs"] = torch.tensor(known.inputs)
+    safetensors = require("safetensors.torch", extra="train", purpose="Saving a model")
+    write_in_one_step(folder / FILE, lambda part: safetensors.save_file(tensors, part))
+
+
+def load_familiarity(folder: Path) -> Familiarity | None:
+    """Reads the file; None for a model without, as of an earlier version."""
+    if not (folder / FILE).is_file():
+        return None
+    safetensors = require("safetensors.torch", extra="train", purpose="Loading a model")
+    try:
+        tensors = safetensors.load_file(folder / FILE)
+        inputs = tuple(tensors["inputs"].tolist()) if "inputs" in tensors else None
+        return Familiarity(references=tensors["references"], threshold=float(tensors["threshold"]), inputs=inputs)
+    except Exception as error:  # safetensors raises its own classes
+        raise InputError(
+            f"{folder / FILE} must be what onepeak wrote, got a file that cannot be read: {error}."
+        ) from None
