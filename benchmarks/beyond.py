@@ -17,9 +17,9 @@ import numpy.typing as npt
 import pandas as pd
 from matplotlib.figure import Figure
 
+from figure_names import name_beside
 from onepeak._core.wording import counted
 from onepeak.methods.catalog import is_known
-from onepeak.report.figures.tradeoff import name_beside
 from onepeak.report.palette import styles
 from reproduction.differences import Tested, against
 from reproduction.records import figure, num_classes, read_runs

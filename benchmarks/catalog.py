@@ -18,9 +18,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import onepeak
+from figure_names import name_beside
 from onepeak.experiment.results import read_results
 from onepeak.experiment.statistics import RankComparison, compare_ranks
-from onepeak.report.figures.tradeoff import name_beside
 from onepeak.report.tables import critical_difference_diagram
 
 METRICS = {

@@ -22,7 +22,7 @@ from onepeak.report.method_tables import latex_table, markdown_table
 from reproduction.cost import cost_table
 from reproduction.differences import Difference, differences, read_explanations
 from reproduction.figures import figure_2_caption, panels, write_figures
-from reproduction.records import FORMS, METRICS, SETS, figure, read_runs, read_sets, row
+from reproduction.records import FORMS, SETS, figure, read_runs, read_sets, row
 from reproduction.tables import (
     CHECKS,
     against_table,
@@ -139,10 +139,6 @@ class Records:
             for each in found
             if each.form == "as_published" and each.large is not None
         ]
-        large = [
-            f"{each.method.upper()}'s {METRICS[each.metric][0].removesuffix(' %')}" for each in judged if each.large
-        ]
-        outside = f"; outside: {', '.join(large)}" if large else ""
         done = [title for name, title in SETS.items() if len(self.sets[name])]
         missing = [title for name, title in SETS.items() if self.sets[name].empty]
         order, printed = (
@@ -151,12 +147,12 @@ class Records:
         )
         assert order is not None
         assert printed is not None
-        inside = f"{len(judged) - len(large)} of {len(judged)}"
+        inside = f"{sum(not each.large for each in judged)} of {len(judged)}"
         return (
-            f"**What of the paper reproduces** ({', '.join(done)}, methods as published): ELB's order "
-            f"({100 * order.mean:.1f} % of pairs; printed {100 * printed.mean:.1f} %) and {inside} "
-            f"printed figures within two standard errors{outside}. Not shown: that ELB's error is the "
-            f"lowest. Not run: {', '.join(missing)}. [Does it reproduce?](docs/reproduce.md)"
+            f"**Does the paper reproduce?** On {', '.join(done)}, with methods as published: ELB's order does "
+            f"({100 * order.mean:.1f} % of pairs; printed {100 * printed.mean:.1f} %), and {inside} printed figures "
+            "are within two standard errors. That ELB's error is the lowest could not be shown. "
+            f"Not run: {', '.join(missing)}. [Every figure](docs/reproduce.md)"
         )
 
     def latex(self) -> str:

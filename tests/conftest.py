@@ -41,8 +41,10 @@ def pytest_collection_finish():
 
 @pytest.fixture(autouse=True)
 def _shape_checks_off_where_marked(request):
-    """A test marked `bad_input` meets onepeak's own messages, one marked `traced` is compiled without the checks."""
-    if config is None or not any(request.node.get_closest_marker(name) for name in ("bad_input", "traced")):
+    """`bad_input` meets onepeak's own messages, `traced` is compiled without checks, `unchecked` is faster so."""
+    if config is None or not any(
+        request.node.get_closest_marker(name) for name in ("bad_input", "traced", "unchecked")
+    ):
         yield
         return
     config.update("jaxtyping_disable", True)

@@ -1,6 +1,8 @@
 """One page of reference a public package, from its docstrings."""
 
 import importlib
+import inspect
+import re
 from pathlib import Path
 
 PACKAGES = (
@@ -42,7 +44,22 @@ def write_pages(folder: Path) -> None:
         text = _PAGE.format(package=package, entries="\n".join(_entries(package)))
         _write(folder / f"{package}.md", text)
     links = "\n".join(f"{package} <{package}>" for package in PACKAGES)
-    _write(folder / "index.md", f"# Reference\n\n{_INTRODUCTION}\n```{{toctree}}\n:maxdepth: 1\n{links}\n```\n")
+    names = "\n".join(_summaries(package) for package in PACKAGES)
+    toctree = f"```{{toctree}}\n:hidden:\n{links}\n```"
+    _write(folder / "index.md", f"# Reference\n\n{_INTRODUCTION}\n{toctree}\n\n{names}")
+
+
+def _summaries(package: str) -> str:
+    """Every public name of a package with the first line of its docstring."""
+    module = importlib.import_module(package)
+    lines = [f"## [{package}]({package}.md)", ""]
+    for name in public(package):
+        value = getattr(module, name)
+        documented = isinstance(value, type) or callable(value)
+        first = (inspect.getdoc(value) or "").partition("\n")[0] if documented else ""
+        text = re.sub(r":\w+:`~?([^`]*)`", r"\1", first)
+        lines.append(f"- [`{name}`]({package}.md): {text}" if text else f"- [`{name}`]({package}.md)")
+    return "\n".join([*lines, ""])
 
 
 _INTRODUCTION = """Made from the docstrings, whose examples the tests run. Names of `onepeak` itself are at home in

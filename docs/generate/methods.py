@@ -32,6 +32,10 @@ _PAGE = """# {name}: {title}
 | can be put under a constraint | {constrained} |
 | reference | {reference} |
 
+**Use it when** {use}
+
+**Avoid it when** {avoid}{rank}
+
 ```python
 method = onepeak.method("{name}", num_classes=8)
 ```
@@ -47,6 +51,64 @@ inputs; the line is the truth there. On new data: {found}.
 
 {definition}
 """
+
+_ADVICE = {
+    "plain": (
+        "the shape of the posterior must stay free, or as the baseline that every ordinal method is measured against.",
+        "far mistakes are worse than near ones: it does not know that classes are ordered.",
+    ),
+    "distance": (
+        "you report an error that grows with distance, and nobody reads the posterior.",
+        "the posterior must be consistent: most of these are no better at that than cross-entropy.",
+    ),
+    "soft-labels": (
+        "labels are uncertain by a class or so, as with several raters.",
+        "probabilities are used as trained: they are far too wide until calibrated.",
+    ),
+    "levels": (
+        "a low absolute error is all that counts; most of the lowest errors are of this family.",
+        "the posterior itself is read, unless the page says that slopes are accumulated.",
+    ),
+    "distribution": (
+        "one peak must be guaranteed, whatever the network gives.",
+        "the true posterior may have two peaks, as with opinions, or a shape that its few parameters cannot take.",
+    ),
+    "constraint": (
+        "posteriors must have one peak and the scores stay free.",
+        "training is very short, or classes are few and easily told apart: the margin then costs accuracy.",
+    ),
+    "peak": (
+        "you have no special needs: it is the default of every command.",
+        "the true posterior may have two peaks, as with star ratings.",
+    ),
+    "smooth-slopes": (
+        "there are 100 classes or more and few training steps, or consistency matters most.",
+        "the very lowest error on one data set counts more than evenness over many.",
+    ),
+}
+"""When to use a method and when not, by its name or its family."""
+
+
+@cache
+def _ranks() -> dict[str, float]:
+    """Mean ranks by MAE over the five data sets of results/catalog."""
+    import pandas as pd
+
+    runs = pd.read_csv(Path(__file__).parents[2] / "results" / "catalog" / "runs.csv")
+    means = runs.groupby(["dataset", "method"])["mae"].mean()
+    ranks: dict[str, float] = means.groupby("dataset").rank().groupby("method").mean().rank().to_dict()
+    return ranks
+
+
+def _rank(name: str) -> str:
+    ranks = _ranks()
+    if name not in ranks:
+        return ""
+    return (
+        f"\n\n**Rank** {ranks[name]:.0f} of {len(ranks)} by mean rank in error on [five data sets]"
+        "(../../results/catalog.md), where no two methods differ significantly."
+    )
+
 
 _OBJECT = """```{{eval-rst}}
 .. {directive}:: {path}
@@ -87,6 +149,9 @@ def _page(record: MethodRecord, folder: Path, seen: set[str]) -> str:
         settings=", ".join(f"`{name}`" for name in record.settings) or "none of its own",
         constrained=f'yes: `"{record.name}+elb"`' if _has_scores(method) else "no",
         reference=record.reference.replace("|", "\\|"),
+        use=_ADVICE.get(record.name, _ADVICE[record.family])[0],
+        avoid=_ADVICE.get(record.name, _ADVICE[record.family])[1],
+        rank=_rank(record.name),
         image=f"{record.name}.png",
         steps=posteriors.STEPS,
         classes=posteriors.NUM_CLASSES,

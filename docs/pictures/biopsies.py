@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFont
 
-from onepeak.data.datasets.biopsies import PICTURES_PER_PATIENT, bayes_error, biopsies
+from onepeak.data.datasets.biopsies import IMAGES_PER_PATIENT, bayes_error, biopsies
 from onepeak.data.manifest import ImageArrays, Manifest
 
 ZOOM, GAP, MARGIN, EXAMPLES = 2, 4, 44, 10
@@ -27,7 +27,7 @@ def main() -> None:
     for grade, name in enumerate(data.classes):
         pen.text((8, grade * cell + cell // 2 - 12), name, fill=INK, font=font)
         # One picture a patient, so that no stain is shown twice.
-        given = [i for i in np.nonzero(data.labels == grade)[0] if i % PICTURES_PER_PATIENT == 0][:EXAMPLES]
+        given = [i for i in np.nonzero(data.labels == grade)[0] if i % IMAGES_PER_PATIENT == 0][:EXAMPLES]
         for column, picture in enumerate(pixels[given]):
             sheet.paste(enlarged(picture), (MARGIN + column * cell, grade * cell))
     best = bayes_error(data)

@@ -53,7 +53,9 @@ def worst(address: str) -> dict[str, Any]:
 
     def climb(entry: dict[str, Any]) -> float:
         probs, predicted = entry["probs"], entry["predicted"]
-        return sum(probs[place] - probs[place + (1 if place < predicted else -1)] for place in entry["out_of_order"])
+        return float(
+            sum(probs[place] - probs[place + (1 if place < predicted else -1)] for place in entry["out_of_order"])
+        )
 
     return max(entries, key=climb)
 

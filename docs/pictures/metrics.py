@@ -1,4 +1,4 @@
-"""Makes the pictures of the page on metrics: metrics_order.png, metrics_distance.png, metrics_interval.png.
+"""Makes the images of the page on metrics: metrics_order.svg, metrics_distance.svg, metrics_interval.svg.
 
 Run it from anywhere: `python docs/pictures/metrics.py`.
 """
@@ -8,19 +8,20 @@ from pathlib import Path
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from svg import INK, plain, save
 
 from onepeak.metrics.functional import earth_mover_distance, ranked_probability_score, side_order_index
 from onepeak.posterior import is_paradoxical
 
-IN_ORDER, OUT_OF_ORDER, INK, PALE = "#4c78a8", "#e45756", "#333333", "#c9d5e3"
+IN_ORDER, OUT_OF_ORDER, PALE = "#4c8bc4", "#e8694a", "#9db7d266"
 HERE = Path(__file__).parent
 
 
 def main() -> None:
-    """Draws all pictures beside this file."""
-    order().savefig(HERE / "metrics_order.png", dpi=110)
-    distance().savefig(HERE / "metrics_distance.png", dpi=110)
-    interval().savefig(HERE / "metrics_interval.png", dpi=110)
+    """Draws all images beside this file."""
+    save(order(), HERE / "metrics_order.svg")
+    save(distance(), HERE / "metrics_distance.svg")
+    save(interval(), HERE / "metrics_interval.svg")
 
 
 def order() -> Figure:
@@ -39,7 +40,7 @@ def order() -> Figure:
         axes.bar(range(6), probs, color=[OUT_OF_ORDER if each else IN_ORDER for each in wrong])
         soi = side_order_index(log_probs, torch.tensor(peak)).item()
         odd = ", paradoxical" if is_paradoxical(log_probs) else ""
-        plain(axes, f"{title}: SOI {soi:.2f}{odd}")
+        titled(axes, f"{title}: SOI {soi:.2f}{odd}")
     return figure
 
 
@@ -54,7 +55,7 @@ def distance() -> Figure:
         axes.step(range(6), below.tolist(), where="post", color=IN_ORDER)
         axes.fill_between(range(6), step.tolist(), below.tolist(), step="post", color=PALE)
         score, moved = ranked_probability_score(log_probs, label), earth_mover_distance(log_probs, label)
-        plain(axes, f"RPS {score:.2f}, earth mover's distance {moved:.2f}; NLL is the same")
+        titled(axes, f"RPS {score:.2f}, earth mover's distance {moved:.2f}; NLL is the same")
     return figure
 
 
@@ -65,15 +66,14 @@ def interval() -> Figure:
     axes = figure.subplots()
     inside = range(2, 8)
     axes.bar(range(10), probs.tolist(), color=[IN_ORDER if k in inside else PALE for k in range(10)])
-    plain(axes, f"labels 2 to 7 hold {probs[2:8].sum():.0%}")
+    titled(axes, f"labels 2 to 7 hold {probs[2:8].sum():.0%}")
     return figure
 
 
-def plain(axes: Axes, title: str) -> None:
+def titled(axes: Axes, title: str) -> None:
     """Little ink."""
     axes.set_title(title, fontsize=9, color=INK)
-    axes.tick_params(labelsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes)
 
 
 if __name__ == "__main__":

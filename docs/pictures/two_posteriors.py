@@ -1,4 +1,4 @@
-"""Makes two_posteriors.png: the same sample seen by a network trained with cross-entropy and by one with ELB.
+"""Makes two_posteriors.svg: the same sample seen by a network trained with cross-entropy and by one with ELB.
 
 Run it from anywhere: `python docs/pictures/two_posteriors.py`. The networks are those of examples/first_contact.py; the
 sample is the test sample that both predict right whose posterior under cross-entropy is most out of order.
@@ -9,13 +9,14 @@ from pathlib import Path
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from svg import INK, plain, save
 from torch import Tensor
 
 import onepeak
 from onepeak.metrics.functional import side_order_index, violation_size
 
 NUM_CLASSES = 20
-IN_ORDER, OUT_OF_ORDER, INK = "#4c78a8", "#e45756", "#333333"
+IN_ORDER, OUT_OF_ORDER = "#4c8bc4", "#e8694a"
 
 
 def grades(size: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -43,7 +44,7 @@ def posteriors(name: str, train: tuple[Tensor, Tensor], inputs: Tensor) -> Tenso
 
 
 def main() -> None:
-    """Draws the picture beside this file."""
+    """Draws the image beside this file."""
     torch.set_num_threads(1)
     generator = torch.Generator().manual_seed(0)
     train, (inputs, labels) = grades(400, generator), grades(1000, generator)
@@ -54,7 +55,7 @@ def main() -> None:
     titles = ("cross-entropy", "cross-entropy and ELB")
     for axes, log_probs, title in zip(figure.subplots(1, 2, sharey=True), (plain, ordered), titles, strict=True):
         draw(axes, log_probs[sample], int(labels[sample]), title)
-    figure.savefig(Path(__file__).with_suffix(".png"), dpi=110)
+    save(figure, Path(__file__).with_suffix(".svg"))
 
 
 def draw(axes: Axes, log_probs: Tensor, label: int, title: str) -> None:
@@ -65,10 +66,9 @@ def draw(axes: Axes, log_probs: Tensor, label: int, title: str) -> None:
     axes.bar(range(NUM_CLASSES), probs, color=colours)
     order = side_order_index(log_probs.unsqueeze(0), torch.tensor([peak])).item()
     axes.set_title(f"{title}: {order:.0%} of pairs in order", fontsize=10, color=INK)
-    axes.set_xlabel(f"grade (true: {label})", fontsize=9)
+    axes.set_xlabel(f"grade (true: {label})", fontsize=9, color=INK)
     axes.set_xticks(range(0, NUM_CLASSES, 2))
-    axes.tick_params(labelsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes)
 
 
 if __name__ == "__main__":

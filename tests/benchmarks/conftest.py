@@ -21,6 +21,7 @@ def _load(name, file):
 
 
 _load("reproduction", "reproduction/__init__.py")
+_load("figure_names", "figure_names.py")
 _load("paper", "paper.py")
 _load("beyond", "beyond.py")
 _load("deep_stem", "deep_stem.py")

@@ -41,6 +41,20 @@ def here(monkeypatch):
     monkeypatch.setattr("onepeak.experiment.executors.local.LocalExecutor", lambda **_: Here())  # of the demo
 
 
+@pytest.fixture(autouse=True)
+def _no_print(monkeypatch):
+    """Figures for print, which take seconds, are empty files; tests/report draws them."""
+
+    def touched(_, stem):
+        paths = stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.pdf")
+        stem.parent.mkdir(parents=True, exist_ok=True)
+        for path in paths:
+            path.touch()
+        return paths
+
+    monkeypatch.setattr("onepeak.report.write.save", touched)
+
+
 @pytest.fixture
 def no_pages(monkeypatch):
     """As if jinja2 were not installed: figures and pages, which take seconds, are left out."""

@@ -47,7 +47,7 @@ def run(run, monkeypatch, tmp_path):
     return call
 
 
-def test_the_demo_trains_reports_says_what_to_open_and_goes_on_when_called_again(run, tmp_path):
+def test_the_demo_trains_reports_says_what_to_open_and_goes_on_when_called_again(run, here, tmp_path):
     status, output, errors = run()
     page = tmp_path / "demo" / "report.html"
     assert status == 0, errors
@@ -69,5 +69,5 @@ def test_without_the_packages_for_a_report_no_page_is_named(run, here, no_pages,
     assert output == ""
     assert "needs jinja2: pip install 'onepeak[report]'" in errors
     assert "Open " not in errors
-    assert "Next, on your own data: onepeak compare" in errors
+    assert "Then, on your own data: onepeak compare" in errors
     assert not (tmp_path / "demo" / "report.html").exists()

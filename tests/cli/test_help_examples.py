@@ -14,7 +14,7 @@ from onepeak.cli import main
 from onepeak.cli.app import app
 
 COMMANDS = typer.main.get_command(app).commands
-RUN_HERE = ("train", "evaluate", "predict", "methods", "metrics", "datasets")
+RUN_HERE = ("train", "evaluate", "predict", "methods", "metrics", "datasets", "doctor")
 NEEDS = {
     "push": "needs a hub; tests/cli/test_push.py has one",
     "pull": "needs a hub; tests/cli/test_push.py has one",

@@ -19,7 +19,7 @@ def scans(tmp_path_factory):
     for number, image in enumerate(pixels):
         Image.fromarray(image).save(folder / f"{number:02}.png")
     names = [f"{number:02}.png" for number in range(30)]
-    masks = [f"masks/{name}" for name in names]
+    masks = [f"masks/none-{name}" for name in names]  # by its name alone a file would be found
     pd.DataFrame({"scan": names, "mask": masks, "label": np.arange(30) % 3}).to_csv(folder / "scans.csv", index=False)
     return folder / "scans.csv"
 
@@ -58,4 +58,4 @@ def test_inspect_takes_the_column_with_data_only(run, scans, tmp_path):
     status, _, errors = run("inspect", tmp_path, "--path", "scan")
     assert (status, "`--path` has no use without --data" in errors) == (2, True)
     status, _, errors = run("inspect", image_run().folder, "--data", scans, "--path", "mask", "--device", "cpu")
-    assert (status, "30 of 30 images do not exist" in errors) == (2, True)  # those of the column that was named
+    assert (status, "30 of 30 images do not exist" in errors) == (2, True), errors  # those of the column that was named

@@ -106,17 +106,20 @@ def test_help_has_an_example(run):
     assert "Example: onepeak inspect out/biopsies-demo --open" in output
 
 
-def test_a_run_of_a_method_that_is_not_known_here_is_shown_as_it_lies_on_disk(tiny, tmp_path):
+def test_a_run_of_a_method_that_is_not_known_here_is_shown_as_it_lies_on_disk(run, monkeypatch, tiny, tmp_path):
+    shown = []
+    monkeypatch.setattr("onepeak.serving.http.serve_app", lambda app, **_: shown.append(app))
     shutil.copytree(tiny, tmp_path / "own")
-    run = tmp_path / "own" / "runs" / "elb" / "split0-fold0"
+    folder = tmp_path / "own" / "runs" / "elb" / "split0-fold0"
     for name in ("onepeak.json", "result.json"):
-        path = run / name
+        path = folder / name
         path.write_text(path.read_text().replace('"method": "elb"', '"method": "mine"'))
-    with served(run) as (address, _):
-        first = html.unescape(httpx.get(address).text)
+    assert run(folder, "--quiet")[0] == 0
+    with TestClient(shown[0], base_url="http://localhost") as client:
+        first = html.unescape(client.get("/").text)
         assert "The page Try it and evidence maps are missing." in first
         assert "was trained with 'mine', a method of your own that is not known here" in first
-        assert httpx.get(f"{address}v1/inspect/samples", timeout=60).json()["total"] == 25
+        assert client.get("/v1/inspect/samples").json()["total"] == 25
 
 
 @pytest.mark.bad_input

@@ -4,7 +4,7 @@ import pytest
 
 from cli.one_command import invoked
 from onepeak.cli.metrics import metrics
-from onepeak.metrics.catalog import DEFAULT_NAMES, METRICS, NAMES
+from onepeak.metrics.catalog import DEFAULT_NAMES, NAMES
 
 
 def run(*arguments):
@@ -14,13 +14,13 @@ def run(*arguments):
 def test_a_program_reads_a_line_a_metric_with_tabs_between():
     result = run()
     header, *rows = [line.split("\t") for line in result.stdout.splitlines()]
-    assert header == ["name", "title", "better", "range", "needs", "default", "reference"]
+    assert header == ["name", "title", "better", "range", "default"]
     assert [row[0] for row in rows] == list(NAMES)
-    assert {len(row) for row in rows} == {7}
+    assert {len(row) for row in rows} == {5}
     by_name = {row[0]: row for row in rows}
-    assert by_name["mae"][2:6] == ["lower", "0 to c - 1", "labels", "yes"]
-    assert by_name["nll"][2:6] == ["lower", "0 to infinity", "posteriors", "yes"]
-    assert by_name["kappa"][2:] == ["higher", "-1 to 1", "labels", "no", METRICS["kappa"].reference]
+    assert by_name["mae"][2:] == ["lower", "0 to c - 1", "yes"]
+    assert by_name["nll"][2:] == ["lower", "0 to infinity", "yes"]
+    assert by_name["kappa"][2:] == ["higher", "-1 to 1", "no"]
     assert "c is the number of classes" in result.stderr
 
 

@@ -23,7 +23,7 @@ def test_results_have_tabs_off_a_terminal_and_lines_on_one(capsys, monkeypatch, 
     results = read_results(tmp_path / "first", tmp_path / "second")
     print_results(results)
     assert capsys.readouterr().out.splitlines() == [
-        "dataset\tmethod\truns\tmae ↓\tsoi_predicted ↑\tunimodal ↑",
+        "dataset\tmethod\truns\terror (MAE) ↓\tconsistency (SOI) ↑\tone peak ↑",
         *(
             f"{name}\t{method}\t2\t{mae}\t0.5000 ± 0.0000\t0.5000 ± 0.0000"
             for name in ("first", "second")

@@ -2,7 +2,6 @@
 
 import html
 import json
-import shutil
 import sys
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
-from http_server import running
 from in_process import Here
 from onepeak.cli import main
 
@@ -30,7 +28,6 @@ class Maps(nn.Sequential):
 REFUSED = (
     "The model runs the code of the module 'nets'. If you trust that, set the environment variable ONEPEAK_TRUST=nets"
 )
-CHROMIUM = shutil.which("chromium")
 TINY = ("--epochs", "2", "--device", "cpu", "--quiet")
 RUN = "all/runs/elb/split0-fold0"
 
@@ -155,29 +152,20 @@ def test_what_is_asked_of_a_model_by_name_is_refused_where_its_code_is_not_trust
         assert (status, output, REFUSED in errors) == (2, "", True)
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: install Debian's package chromium")
-def test_a_comparison_shows_evidence_where_the_code_is_trusted_and_says_why_it_does_not_elsewhere(
-    app_of, place, monkeypatch
-):
-    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'onepeak[dev]'")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page()
-        page.set_default_timeout(60_000)
-        sync_api.expect.set_options(timeout=60_000)
-        monkeypatch.syspath_prepend(str(place))
-        for trust in ("", "nets"):
-            app = app_of("inspect", "all", folder=place, trust=trust)
-            monkeypatch.setenv("ONEPEAK_TRUST", trust)
-            with running(app) as address:
-                page.goto(f"{address}/samples")
-                page.locator("#grid a").first.click()
-                if trust:
-                    sync_api.expect(page.locator("#seen .evidence")).to_have_js_property("naturalWidth", 512)
-                    sync_api.expect(page.locator("#seen-note")).to_be_empty()
-                else:
-                    refused = f"No evidence map. {REFUSED} and start again."
-                    sync_api.expect(page.locator("#seen-note")).to_contain_text(refused)
-                    sync_api.expect(page.locator("#chosen[data-drawn]")).to_be_visible()
-                    sync_api.expect(page.locator("#seen img")).to_have_count(1)
-        browser.close()
+def test_a_comparison_shows_evidence_where_the_code_is_trusted_and_says_why_it_does_not_elsewhere(app_of, place):
+    for trust in ("", "nets"):
+        with (
+            client_of(app_of("inspect", "all", folder=place, trust=trust)) as client,
+            pytest.MonkeyPatch.context() as on,
+        ):
+            on.setenv("ONEPEAK_TRUST", trust)
+            on.syspath_prepend(str(place))
+            entry = client.get("/v1/inspect/samples").json()["entries"][0]
+            address = f"{entry['part']}/{entry['item']}"
+            (answer,) = client.get(f"/v1/inspect/sample/{address}").json()["answers"]
+            evidence = client.get(f"/evidence/{address}?method=elb&label=0")
+            assert client.get(f"/image/{address}").status_code == 200
+            if trust:
+                assert (answer["no_evidence"], evidence.headers["content-type"]) == ("", "image/png")
+            else:
+                assert (answer["no_evidence"].startswith(REFUSED), evidence.status_code) == (True, 404)

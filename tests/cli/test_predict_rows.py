@@ -11,6 +11,7 @@ import pytest
 
 from cli.one_command import invoked
 from onepeak.cli import predict as command
+from onepeak.errors import InputError
 from onepeak.serving import load
 from trained_models import table_run
 
@@ -176,3 +177,19 @@ def test_an_older_model_of_tables_still_tells_new_names_and_strict_what_it_canno
         "Note: cannot check whether numbers are unlike the training: the model is from an earlier version\n"
         "Note: unlike the training data, do not rely on such predictions: 1 of 2 rows, by tone (1): line 3\n"
     )
+
+
+@pytest.mark.parametrize("how", ["worst", "mean", "median"])
+def test_the_rows_of_a_group_have_one_answer(run, tmp_path, how):
+    (tmp_path / "rows.csv").write_text("patient,tone,size\nann,1,0.5\nann,2,2.1\nben,dark,1.0\nann,,\n")
+    flags = ("--group", "patient", "--combine", how, "--csv", ON_CPU)
+    result = run(table_run().folder, tmp_path / "rows.csv", *flags)
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    single = load(table_run().folder).predict({"tone": ["1", "2", "dark"], "size": [0.5, 2.1, 1.0]})
+    expected = single.combined(["ann", "ann", "ben"], how)
+    assert [row["group"] for row in rows] == ["ann", "ben"]
+    assert [row["predicted_class"] for row in rows] == list(expected.predicted_class)
+    assert f"the {how} of 3 samples in 2 groups" in result.stderr
+    assert "1 sample without a prediction left out of the groups" in result.stderr
+    with pytest.raises(InputError, match="`--keep` has no use for answers per group"):
+        run(table_run().folder, tmp_path / "rows.csv", "--keep", "tone", *flags)

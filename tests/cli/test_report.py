@@ -26,8 +26,8 @@ def test_the_table_the_findings_and_the_page_are_shown(run, folder):
     assert (status, errors) == (0, "")
     assert "2.000 ± 0.707" in output
     text = " ".join(output.split())
-    assert "Adjacent pairs in order: ELB 99.0 %, CE 53.0 % (random guessing 75.0 %)." in text
-    assert text.endswith(f"report: {folder / 'report.html'}")
+    assert "with ELB, 99.0 % of adjacent classes fall away from the prediction, with CE only 53.0 %." in text
+    assert text.endswith(f"report: {folder / 'report.html'} Next: onepeak inspect {folder} --open")
     assert (folder / "report.html").is_file()
 
 
@@ -35,7 +35,7 @@ def test_quiet_prints_the_table_alone(run, folder):
     status, output, errors = run(folder, "--quiet", "--out", folder.parent / "elsewhere")
     assert (status, errors) == (0, "")
     assert [line.split("\t")[:4] for line in output.splitlines()] == [
-        ["dataset", "method", "runs", "mae ↓"],
+        ["dataset", "method", "runs", "error (MAE) ↓"],
         ["mine", "ce", "2", "2.000 ± 0.707"],
         ["mine", "elb", "2", "2.000 ± 0.707"],
     ]
@@ -49,7 +49,7 @@ def test_json_holds_findings_figures_and_failures(run, folder):
     record = json.loads(output)
     assert (status, errors) == (0, "")
     assert record["page"] == str(folder / "report.html")
-    assert record["findings"]["mine"][2].startswith("Adjacent pairs in order: ELB 99.0 %")
+    assert any(each.startswith("Adjacent pairs in order: ELB 99.0 %") for each in record["findings"]["mine"])
     mae = next(row for row in record["summary"] if (row["method"], row["metric"]) == ("ce", "mae"))
     assert (mae["mean"], mae["n"]) == (2.0, 2)
     assert [(each["label"], each["message"]) for each in record["failed"]] == [("mv", "Too hot.")]
@@ -82,7 +82,7 @@ def test_calibrated_scores_are_in_json_and_explained_on_the_page(run, tmp_path):
     assert (status, errors) == (0, "")
     means = {row["metric"]: row["mean"] for row in json.loads(output)["summary"]}
     assert (means["rps_calibrated"], means["nll_calibrated"], means["rps"]) == (0.25, 1.5, 0.5)
-    assert "<dt>rps_calibrated</dt><dd>Ranked probability score, calibrated, lower" in (
+    assert "<dt>RPS calibrated</dt><dd>Ranked probability score, calibrated (<code>rps_calibrated</code>), lower" in (
         tmp_path / "mine" / "report.html"
     ).read_text(encoding="utf-8")
 

@@ -44,6 +44,7 @@ def of(page):
     return page.stem
 
 
+@pytest.mark.unchecked
 @pytest.mark.usefixtures("_as_before")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:scipy", "ignore::DeprecationWarning:mord")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -29,6 +29,7 @@ from training.planted import planted_images
 
 PAGE = DOCS / "recipes.md"
 TEXT = PAGE.read_text(encoding="utf-8")
+FEW = (DOCS / "tuning.md").read_text(encoding="utf-8")
 NETWORKS = [
     NetworkSettings(),
     NetworkSettings(backbone="small"),
@@ -95,11 +96,11 @@ def test_the_sizes_are_those_of_the_recipes():
 
 def test_what_few_images_get_is_what_auto_chooses():
     assert STEPS_AN_EPOCH == 10
-    assert "fewer than ten steps" in TEXT
-    assert f"down to {LEAST_BATCH} at the least" in TEXT
-    assert f"until the training has {LEAST_STEPS} steps" in TEXT
+    assert "fewer than ten steps" in FEW
+    assert f"down to {LEAST_BATCH} at the least" in FEW
+    assert f"until the training has {LEAST_STEPS} steps" in FEW
     few = preset("auto", planted_images(72))
-    assert f"of 72 small images about 44 are trained on, in batches of {few.batch_size} for {few.epochs}" in TEXT
+    assert f"of 72 small images about 44 are trained on, in batches of {few.batch_size} for {few.epochs}" in FEW
     assert preset("auto", planted_images(530)).batch_size < preset("auto", planted_images(540)).batch_size
     assert preset("auto", planted_images(260, size=97)) != preset("auto", planted_images(270, size=97)) == IMAGES
 
@@ -121,7 +122,7 @@ def test_keys_have_a_meaning():
 
 
 def test_the_growths_of_the_page_end_where_the_paper_ends():
-    section = TEXT.partition("### The barrier's t")[2].partition("\n## ")[0]
+    section = (DOCS / "tuning.md").read_text(encoding="utf-8").partition("## The barrier's t")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (\d+) \| ([\d.]+) \| ([\d.]+) \|$", section, re.MULTILINE)
     assert len(rows) == 5
 

@@ -134,3 +134,29 @@ def test_some_samples_and_parts_together_keep_every_column(said):
     assert (back.sources, back.unlike, back.classes) == (whole.sources, whole.unlike, whole.classes)
     assert torch.equal(back.log_probs, whole.log_probs)
     assert back.intervals is None
+
+
+def test_samples_of_a_group_become_its_worst_its_mean_or_its_median():
+    probs = torch.tensor([[0.7, 0.2, 0.1], [0.2, 0.2, 0.6], [0.1, 0.8, 0.1], [0.6, 0.3, 0.1]])
+    found = Predictions(
+        classes=("low", "middle", "high"),
+        predicted_index=probs.argmax(dim=1),
+        log_probs=probs.log(),
+        truth=torch.tensor([0, 2, 1, 0]),
+        intervals=torch.tensor([[0, 1], [1, 2], [1, 1], [0, 0]]),
+        distance=torch.tensor([0.1, 0.2, 1.5, 0.3]),
+        sources=tuple("abcd"),
+        unlike=((), (), ("features",), ()),
+    )
+    groups = ["ann", "ann", "ann", "ben"]
+    worst, mean, median = (found.combined(groups, how) for how in ("worst", "mean", "median"))
+    for each in (worst, mean, median):
+        assert (each.sources, each.source_name, each[1].predicted_class) == (("ann", "ben"), "group", "low")
+        assert each.unlike == (("features",), ())
+        assert each.distance.tolist() == pytest.approx([1.5, 0.3])
+    assert torch.equal(worst.log_probs[0], found.log_probs[1])
+    assert torch.equal(median.log_probs[0], found.log_probs[2])
+    assert mean.probs[0].tolist() == pytest.approx(probs[:3].mean(dim=0).tolist())
+    assert [each.predicted_index.tolist() for each in (worst, mean, median)] == [[2, 0], [1, 0], [1, 0]]
+    assert [each.intervals[0].tolist() for each in (worst, mean, median)] == [[1, 2], [0, 2], [0, 2]]
+    assert [each.truth.tolist() for each in (worst, mean, median)] == [[2, 0], [1, 0], [1, 0]]

@@ -6,7 +6,7 @@ import pytest
 from onepeak.experiment.results import read_results
 from onepeak.metrics.catalog import METRICS
 from onepeak.report.method_tables import Cell, WideTable, latex_escaped, latex_table, markdown_table, wide_tables
-from onepeak.report.summary import summary
+from onepeak.report.summary import TABLE_METRICS, summary
 from run_folders import write_comparison, write_run
 
 
@@ -18,7 +18,7 @@ def table(tmp_path):
 
 def test_the_best_is_bold_and_what_is_really_worse_has_a_star(table):
     [only] = wide_tables(table, metrics=["mae"])
-    assert only.header == ("method", "runs", "mae ↓")
+    assert only.header == ("method", "runs", "error (MAE) ↓")
     (ce, runs, worse), (elb, _, best) = only.rows
     assert (ce.text, runs.text, elb.text) == ("ce", "4", "elb")
     assert (worse.text, worse.bold, worse.mark) == ("1.250 ± 0.204", False, "*")
@@ -50,7 +50,7 @@ def test_bold_and_star_are_by_the_splits_that_all_have_and_the_caption_says_so(t
     (_, _, ce), (_, runs, elb) = only.rows
     assert (ce.text, ce.bold) == ("1.500 ± 0.100", False)
     assert (runs.text, elb.text, elb.bold, elb.mark) == ("6", "3.000 ± 2.193", True, "")
-    assert "both over the runs that all methods share: mae 3" in only.caption
+    assert "both over the runs that all methods share: error (MAE) 3" in only.caption
 
 
 def test_a_complete_comparison_needs_no_such_word(table):
@@ -59,7 +59,7 @@ def test_a_complete_comparison_needs_no_such_word(table):
 
 def test_the_chance_level_stands_in_the_caption(table):
     [only] = wide_tables(table, metrics=["mae", "soi_predicted", "soi_true"])
-    assert only.caption.endswith("random guessing: soi_predicted 0.750, soi_true 0.500.")
+    assert only.caption.endswith("random guessing: consistency (SOI) 0.750, SOI to the truth 0.500.")
 
 
 def test_two_runs_have_no_sign_and_the_caption_says_so(tmp_path):
@@ -76,11 +76,11 @@ def test_the_caption_says_who_decides_otherwise_than_by_the_mode(tmp_path):
     for method in ("ce", "ren", "mv", "rps", "mine"):
         write_run(tmp_path, method=method)
     first, *others = wide_tables(summary(read_results(tmp_path)))
-    levels = "soi_predicted 0.750 (of the mode) or 0.664 (of the median) or 0.561 (of the mean)"
-    assert f"{levels}; mae_median: the MAE of the median; " in first.caption
+    levels = "consistency (SOI) 0.750 (of the mode) or 0.664 (of the median) or 0.561 (of the mean)"
+    assert f"{levels}; " in first.caption
     assert first.caption.endswith(
         "; ren and rps decide by the median and mv by the mean, not by the mode: where that is not the peak, "
-        "soi_predicted is below 1 even with one peak."
+        "the SOI is below 1 even with one peak."
     )
     assert not any("decide" in table.caption for table in others)
 
@@ -89,7 +89,7 @@ def test_of_one_rule_the_caption_names_it_again(tmp_path):
     for method in ("ce", "corn"):
         write_run(tmp_path, method=method)
     assert wide_tables(summary(read_results(tmp_path)))[0].caption.endswith(
-        "; corn decides by the median, not by the mode: where the median is not the peak, soi_predicted is below 1 "
+        "; corn decides by the median, not by the mode: where the median is not the peak, the SOI is below 1 "
         "even with one peak."
     )
 
@@ -98,30 +98,30 @@ def test_what_should_be_as_promised_has_no_arrow(tmp_path):
     figures = {"coverage": 0.875, "interval_size": 2.0}
     write_run(tmp_path, method="elb", calibration={"temperature": 1.0, "test": figures})
     table = wide_tables(summary(read_results(tmp_path)))[-1]
-    assert table.header[-2:] == ("interval_coverage", "interval_size ↓")
+    assert table.header[-2:] == ("interval coverage", "interval size ↓")
     assert "methods share" not in table.caption
 
 
 def test_every_metric_is_in_exactly_one_table(table):
-    names = [name.split()[0] for each in wide_tables(table) for name in each.header[2:]]
-    assert sorted(names) == sorted(record.name for record in METRICS)
-    assert names[:3] == ["mae", "mae_median", "soi_predicted"]
+    names = [name.removesuffix(" ↑").removesuffix(" ↓") for each in wide_tables(table) for name in each.header[2:]]
+    assert sorted(names) == sorted(TABLE_METRICS[record.name].short for record in METRICS)
+    assert names[:3] == ["error (MAE)", "QWK", "consistency (SOI)"]
 
 
 def test_the_first_table_has_the_scores_of_calibrated_posteriors_and_a_further_one_those_as_trained(tmp_path):
     write_run(tmp_path, method="ce", rps=0.4, calibration={"temperature": 2.0, "test": {"rps": 0.25, "nll": 1.5}})
     first, *others = wide_tables(summary(read_results(tmp_path)))
-    assert (first.header[-1], first.rows[0][-1].text) == ("rps_calibrated ↓", "0.250")
-    assert not any("rps" in name.split() for name in first.header)
-    assert any("rps ↓" in table.header for table in others)
+    assert (first.header[-1], first.rows[0][-1].text) == ("RPS calibrated ↓", "0.250")
+    assert "RPS ↓" not in first.header
+    assert any("RPS ↓" in table.header for table in others)
 
 
 def test_the_metric_that_chose_the_epochs_comes_first(tmp_path):
-    write_run(tmp_path, method="ce", selected_by="qwk")
+    write_run(tmp_path, method="ce", selected_by="tau")
     write_run(tmp_path, method="elb", selected_by="loss")
     first, *others = wide_tables(summary(read_results(tmp_path)))
-    assert first.header[2:5] == ("qwk ↑", "mae ↓", "mae_median ↓")
-    assert not any("qwk ↑" in table.header for table in others)
+    assert first.header[2:5] == ("tau ↑", "error (MAE) ↓", "QWK ↑")
+    assert not any("tau ↑" in table.header for table in others)
 
 
 def test_the_caption_says_what_one_answer_to_everything_reaches_on_the_same_test_parts(tmp_path):
@@ -143,9 +143,9 @@ def test_records_that_know_neither_the_median_nor_the_constant_have_tables_witho
     record = json.loads(place.read_text())
     del record["metrics"]["test"]["mae_median"]
     place.write_text(json.dumps(record))
-    first, *_ = wide_tables(summary(read_results(tmp_path)))
-    assert first.header[2:4] == ("mae ↓", "soi_predicted ↑")
-    assert not any(words in first.caption for words in ("median", "same answer"))
+    tables = wide_tables(summary(read_results(tmp_path)))
+    assert not any("median" in name for table in tables for name in table.header)
+    assert "one constant class" not in tables[0].caption
 
 
 def test_what_is_not_defined_is_a_dash_and_one_run_has_no_deviation(tmp_path):
@@ -163,7 +163,7 @@ def test_the_paper_stands_beside_ours_with_the_difference(tmp_path):
     *_, beside = wide_tables(summary(read_results(tmp_path)))
     assert beside.title == "fgnet, beside Belharbi et al. 2019"
     assert beside.header == (
-        "method", "mae paper", "ours", "difference", "soi_predicted paper", "ours", "difference",
+        "method", "error (MAE) paper", "ours", "difference", "consistency (SOI) paper", "ours", "difference",
     )  # fmt: skip
     texts = [[cell.text + cell.mark for cell in row[:4]] for row in beside.rows]
     assert texts == [

@@ -68,7 +68,7 @@ def test_the_tables_for_readers_hold_the_same_figures(folder):
     latex = paths.latex.read_text()
     assert latex.startswith("% needs \\usepackage{booktabs}\n")
     assert r"elb & 4 & \textbf{0.500 $\pm$ 0.204}" in latex
-    further = math.ceil((len(METRICS) - len(HEADLINES)) / WIDEST)
+    further = math.ceil((len(METRICS) - sum(name in METRICS for name in HEADLINES)) / WIDEST)
     assert latex.count(r"\begin{table}") == latex.count(r"\end{table}") == 1 + further
     assert latex.count("{") == latex.count("}")
 
@@ -90,9 +90,9 @@ def test_calibrated_scores_are_in_every_file_and_not_on_the_terminal(tmp_path):
     table = pd.read_csv(paths.csv).set_index("metric")
     assert (table.loc["rps_calibrated", "mean"], table.loc["nll_calibrated", "n"]) == (0.75, 2)
     markdown = paths.markdown.read_text()
-    assert "nll\\_calibrated ↓" in markdown
+    assert "NLL calibrated ↓" in markdown
     assert "0.750 ± 0.707" in markdown
-    assert r"rps\_calibrated $\downarrow$" in paths.latex.read_text()
+    assert r"RPS calibrated $\downarrow$" in paths.latex.read_text()
     assert "calibrated" not in shown(read_results(tmp_path))
 
 
@@ -169,7 +169,7 @@ def test_the_terminal_shows_the_figures_in_eighty_columns(folder):
 def test_the_terminal_shows_what_chose_the_epochs_first_and_still_fits(tmp_path):
     write_comparison(tmp_path, FIGURES, selected_by="qwk")
     tables = terminal_tables(read_results(tmp_path))
-    assert tables[0].header == ("method", "runs", "qwk ↑", "mae ↓", "soi_predicted ↑")
+    assert tables[0].header == ("method", "runs", "QWK ↑", "error (MAE) ↓", "consistency (SOI) ↑")
     assert max(len(line) for line in shown(read_results(tmp_path)).splitlines()) <= 80
 
 
@@ -220,33 +220,20 @@ def comparison():
     return compare_ranks(np.array(rows), ("ce", "mv", "pn", "elb"), higher_is_better=True)
 
 
-def test_of_many_ranks_every_fifth_is_numbered():
-    names = tuple(f"method{number}" for number in range(30))
-    values = np.stack([np.arange(30.0), np.arange(30.0)])
-    many = critical_difference_diagram(compare_ranks(values, names, higher_is_better=False))
-    numbers = [text.get_text() for text in many.axes[0].texts if text.get_text().isdecimal()]
-    assert numbers == ["1", "5", "10", "15", "20", "25", "30"]
+def test_every_method_is_named_with_its_mean_rank_the_best_on_top(comparison):
+    axes = critical_difference_diagram(comparison, title="SOI").axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["pn  1.50", "elb  1.50", "ce  3.50", "mv  3.50"]
+    assert axes.yaxis_inverted()
+    assert axes.get_title(loc="left") == "SOI"
+    assert f"critical difference {comparison.critical_difference:.2f}, 20 data sets" in axes.get_xlabel()
 
 
-def test_every_method_is_named_with_its_mean_rank(comparison):
-    texts = [text.get_text() for text in critical_difference_diagram(comparison, title="SOI").axes[0].texts]
-    assert [text for text in texts if "1.50" in text or "3.50" in text] == [
-        "pn  1.50", "elb  1.50", "3.50  ce", "3.50  mv",
-    ]  # fmt: skip
-    assert "SOI" in texts
-    assert f"critical difference {comparison.critical_difference:.2f}, 20 data sets" in texts
-
-
-def test_a_bar_joins_methods_that_are_not_told_apart(comparison):
+def test_bars_overlap_where_methods_are_not_told_apart(comparison):
     assert comparison.groups == (("pn", "elb"), ("ce", "mv"))
-    axes = critical_difference_diagram(comparison).axes[0]
-    bars = [line.get_xdata() for line in axes.lines if line.get_linewidth() > 3]
-    assert [(float(np.mean(ends)), ends[1] > ends[0]) for ends in bars] == [(1.5, True), (3.5, True)]
-
-
-def test_the_best_rank_is_on_the_left(comparison):
-    low, high = critical_difference_diagram(comparison).axes[0].get_xlim()
-    assert low < 1 < 4 < high
+    (bars,) = critical_difference_diagram(comparison).axes[0].collections
+    ends = [segment[:, 0] for segment in bars.get_segments()]
+    assert ends[1][1] > ends[0][0]
+    assert ends[2][0] > ends[0][1]
 
 
 def test_the_same_ranks_give_the_same_bytes_as_png_and_pdf(comparison, tmp_path):
@@ -257,12 +244,3 @@ def test_the_same_ranks_give_the_same_bytes_as_png_and_pdf(comparison, tmp_path)
     with Image.open(first[0]) as image:
         assert image.width > 1000
     assert first[1].read_bytes().startswith(b"%PDF")
-
-
-def test_a_long_name_is_not_cut_off(tmp_path):
-    long = "a-method-with-a-very-long-name-and-settings"
-    values = np.array([[1.0, 2.0], [1.0, 2.0]])
-    short, wide = (compare_ranks(values, ("ce", name), higher_is_better=True) for name in ("elb", long))
-    images = [write_diagram(each, tmp_path / f"{i}")[0] for i, each in enumerate((short, wide))]
-    with Image.open(images[0]) as narrow, Image.open(images[1]) as wide_one:
-        assert wide_one.width > narrow.width

@@ -10,6 +10,7 @@ from onepeak import __version__
 from onepeak.cli import (
     datasets,
     demo,
+    doctor,
     evaluate,
     export,
     finish,
@@ -17,6 +18,7 @@ from onepeak.cli import (
     inspect,
     methods,
     metrics,
+    options,
     predict,
     push,
     refer,
@@ -60,8 +62,9 @@ for command in (
     metrics.metrics,
     datasets.datasets,
     splits.splits,
+    doctor.doctor,
 ):
-    app.command(help=_paragraphs(command))(command)
+    app.command(help=_paragraphs(command), cls=options.Command)(command)
 
 
 def flags_of(arguments: Sequence[str]) -> tuple[dict[str, str], set[str]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from onepeak.cli import options
-from onepeak.cli.output import print_notes, print_table
+from onepeak.cli.output import print_note, print_notes, print_table
 from onepeak.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,12 +19,11 @@ def datasets(
     name: Annotated[str | None, typer.Argument(help="Data set to show (default: all).", show_default=False)] = None,
     root: Annotated[
         Path | None,
-        typer.Option(
-            callback=options.at_home,
-            help="Folder of the data set: compares its contents with what the set should hold.",
+        options.path_flag(
+            "Data", "--root", "Folder of the data set: compares its contents with what the set should hold."
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON.")] = False,
+    as_json: Annotated[bool, options.switch("Output", "--json", "Print the records as JSON.")] = False,
 ) -> None:
     """Lists the data sets onepeak knows by name and how to obtain them, or checks one on this disk.
 
@@ -52,6 +51,7 @@ def _print_all(records: "list[Dataset]", *, as_json: bool) -> None:
         for record in records
     ]
     print_table(header, rows)
+    print_note("Next: onepeak datasets NAME; or onepeak train biopsies, which needs no files")
 
 
 def _print_one(record: "Dataset", *, as_json: bool) -> None:

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from onepeak.cli import options
 
 if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so that --help is fast
@@ -14,13 +12,9 @@ if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so
 def demo(
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            callback=options.at_home,
-            help="Folder for the runs and the report (default: out/biopsies-demo).",
-        ),
+        options.path_flag("Output", "--out", "Folder for the runs and the report (default: out/biopsies-demo)."),
     ] = None,
-    workers: Annotated[int | None, typer.Option("--workers", help="Parallel runs (default: as many as fit).")] = None,
+    workers: options.Workers = None,
     device: options.Device = "auto",
     quiet: options.Quiet = False,
 ) -> None:
@@ -40,13 +34,8 @@ def demo(
     if quiet:
         return
     if page is not None:
-        print_note(
-            f"Open {page} in a browser for the findings, the figures and contradictory predictions. "
-            f"To look at every sample: onepeak inspect {folder}"
-        )
-    print_note(
-        "Next, on your own data: onepeak compare FOLDER --order low,middle,high --methods ce,elb --out comparison"
-    )
+        print_note(f"Open {page} in a browser for the findings, the figures and contradictory predictions.")
+    print_note("Then, on your own data: onepeak compare FOLDER --order low,middle,high")
 
 
 def demo_plan() -> "Experiment":

@@ -2,7 +2,7 @@
 
 import json
 import math
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,31 +24,22 @@ _CONFIDENCE = "95 % confidence"
 """The column of confidence intervals: not of the model's intervals of classes."""
 
 
+@options.with_flags(source={**options.LABELLED, "skip_bad": (options.SkipBad, False)})
 def evaluate(
     model: options.Model,
     data: options.Data,
-    root: options.Root = None,
-    order: options.Order = None,
-    label: options.Label = None,
-    group: options.Group = None,
-    path: options.Images = None,
-    decimal: options.Decimal = None,
-    encoding: options.Encoding = None,
-    missing: options.Missing = [],  # noqa: B006
+    source: dict[str, Any],
     part: Annotated[
         str | None,
-        typer.Option("--part", help="test or valid: only the samples that the model's training held out."),
-    ] = None,
-    batch_size: Annotated[
-        int | None, typer.Option(min=1, help="Samples per batch (default: 32 images or 4096 rows).")
+        options.flag("Data", "--part", "test or valid: only the samples that the model's training held out."),
     ] = None,
     alpha: options.Alpha = None,
     decide: options.Decide = None,
     cost: options.Cost = None,
     project: options.Project = False,
     device: options.Device = "auto",
-    skip_bad: options.SkipBad = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print every metric and count as JSON.")] = False,
+    batch_size: options.PredictBatch = None,
+    as_json: Annotated[bool, options.switch("Output", "--json", "Print every metric and count as JSON.")] = False,
 ) -> None:
     """Evaluates a trained model on labelled data: error, consistency, posteriors, intervals and each class.
 
@@ -68,19 +59,7 @@ def evaluate(
     from onepeak.serving.model import model_folder
 
     loaded = load(model, device=device)
-    source = DataSource(
-        data,
-        root=root,
-        order=order,
-        label=label,
-        group=group,
-        path=path,
-        decimal=decimal,
-        encoding=encoding,
-        missing=tuple(missing),
-        skip_bad=skip_bad,
-    )
-    manifest = open_for(loaded, source)
+    manifest = open_for(loaded, DataSource(data, **source))
     if part is not None:
         manifest = held_out(manifest, loaded, model_folder(model), part)  # type: ignore[arg-type]
     with spinner(f"Predicting {len(manifest):,} samples"):
@@ -88,7 +67,7 @@ def evaluate(
             loaded,
             manifest,
             batch_size=batch_size,
-            skip_bad=skip_bad,
+            skip_bad=source.get("skip_bad", False),
             alpha=alpha,
             decide=decide,
             cost=cost,
@@ -105,7 +84,7 @@ def evaluate(
     _tell_failed(found)
     _warn(found, part)
     _show(loaded.classes, found, decision=loaded.network.method.decision)
-    print_note(f"--json prints all {len(found.metrics)} metrics.")
+    print_note(f"--json prints all {len(found.metrics)} metrics. Next: onepeak inspect {model} --data {data}")
 
 
 def _warn(found: "Evaluation", part: str | None) -> None:

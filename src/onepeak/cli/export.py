@@ -13,15 +13,15 @@ from onepeak.errors import InputError
 
 def export(
     model: options.Model,
-    onnx: Annotated[Path, typer.Option("--onnx", callback=options.at_home, help="ONNX file to write.")],
+    onnx: Annotated[Path, options.path_flag("Output", "--onnx", "ONNX file to write.")],
     alpha: options.Alpha = None,
     decide: options.Decide = None,
     cost: options.Cost = None,
     project: options.Project = False,
     size: Annotated[
-        str | None, typer.Option("--size", help="Fixed image size, height x width, such as 224x224.")
+        str | None, options.flag("Output", "--size", "Fixed image size, height x width, such as 224x224.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    force: Annotated[bool, options.switch("Output", "--force", "Overwrite an existing file.")] = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:

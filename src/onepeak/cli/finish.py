@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 
 from onepeak.cli import options
+from onepeak.cli.options import path_flag
 
 
 def finish(
     comparison: Annotated[Path, typer.Argument(callback=options.at_home, help="Folder of a comparison.")],
     out: Annotated[
-        Path | None,
-        typer.Option("--out", callback=options.at_home, help="New folder for the model (default: COMPARISON/model)."),
+        Path | None, path_flag("Output", "--out", "New folder for the model (default: COMPARISON/model).")
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:

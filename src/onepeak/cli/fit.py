@@ -1,61 +1,49 @@
 """`onepeak fit`: the best model in the minutes given."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from onepeak.cli import options
+from onepeak.cli.options import flag, path_flag, switch
 
 
+@options.with_flags(source=options.SOURCE, recipe_changes=options.RECIPE)
 def fit(
     data: options.Data,
-    minutes: Annotated[float, typer.Option("--minutes", min=0.1, help="Time for everything together.")] = 30.0,
-    preset: Annotated[
-        str, typer.Option("--preset", help="fast (a few settings), good (a search) or best (a search, five networks).")
-    ] = "good",
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", callback=options.at_home, help="Folder for the model, or one to go on with."),
-    ] = None,
-    methods: Annotated[
-        str, typer.Option("--methods", help="Methods to choose from in validation, such as peak,elb,corn.")
-    ] = "peak",
-    root: options.Root = None,
-    order: options.Order = None,
-    label: options.Label = None,
-    group: options.Group = None,
-    path: options.Images = None,
-    category: options.Category = [],  # noqa: B006
-    drop: options.Drop = [],  # noqa: B006
-    decimal: options.Decimal = None,
-    encoding: options.Encoding = None,
-    missing: options.Missing = [],  # noqa: B006
+    source: dict[str, Any],
     protocol: options.Protocol = "auto",
-    epochs: options.Epochs = None,
-    batch_size: options.BatchSize = None,
-    select: options.Select = None,
-    class_weight: options.ClassWeight = None,
-    bits: options.Bits = None,
-    network: options.Network = [],  # noqa: B006
+    allow_leak: options.AllowLeak = False,
+    methods: Annotated[
+        str, flag("Training", "--methods", "Methods to choose from in validation, such as peak,elb,corn.")
+    ] = "peak",
+    minutes: Annotated[float, flag("Training", "--minutes", "Time for everything together.", min=0.1)] = 30.0,
+    preset: Annotated[
+        str, flag("Training", "--preset", "fast (a few settings), good (a search) or best (a search, five networks).")
+    ] = "good",
+    *,
+    recipe_changes: dict[str, Any],
+    seed: options.Seed = 0,
     backbone: options.Backbone = None,
-    pooling: options.Pooling = None,
     weights: options.Weights = None,
     normalise: options.Normalise = None,
     freeze: Annotated[
         bool | None,
-        typer.Option(
-            "--freeze/--no-freeze", help="Keep the backbone's weights (default: on a CPU, where weights are given)."
+        switch(
+            "Network",
+            "--freeze/--no-freeze",
+            "Keep the backbone's weights (default: on a CPU with --weights).",
         ),
     ] = None,
-    seed: options.Seed = 0,
+    pooling: options.Pooling = None,
+    network: options.Network = [],  # noqa: B006
     device: options.Device = "auto",
-    workers: Annotated[int | None, typer.Option("--workers", help="Parallel trainings of whole networks.")] = None,
-    logger: options.Logger = "none",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan without training.")] = False,
-    skip_bad: options.SkipBad = False,
-    allow_leak: Annotated[bool, typer.Option("--allow-leak", help="Train even if samples leak between parts.")] = False,
+    workers: options.Workers = None,
     cache: options.Cache = None,
+    out: Annotated[Path | None, path_flag("Output", "--out", "Folder for the model, or one to go on with.")] = None,
+    dry_run: Annotated[bool, switch("Output", "--dry-run", "Print the plan without training.")] = False,
+    logger: options.Logger = "none",
     quiet: options.Quiet = False,
 ) -> None:
     """Plans, searches on validation, and makes the best model in the minutes given. The test part is opened once.
@@ -87,33 +75,12 @@ def fit(
     own = backbone is not None and (":" in backbone or backbone in ("mlp", "small"))
     experiment = Experiment(
         name=name_for(data),
-        source=DataSource(
-            data,
-            root=root,
-            order=order,
-            label=label,
-            group=group,
-            path=path,
-            category=tuple(category),
-            drop=tuple(drop),
-            decimal=decimal,
-            encoding=encoding,
-            missing=tuple(missing),
-            skip_bad=skip_bad,
-        ),
+        source=DataSource(data, **source),
         methods=entries_from_text(methods),
         protocol=protocol,
         splits=1,
         seed=seed,
-        recipe=options.recipe_changes(
-            epochs=epochs,
-            batch_size=batch_size,
-            lr=None,
-            select=select,
-            patience=None,
-            class_weight=class_weight,
-            bits=bits,
-        ),
+        recipe=options.recipe_changes(**recipe_changes),
         network=options.network_settings(network, backbone=backbone, pooling=pooling),
         weights=weights,
         normalise=normalise or (None if weights is None or own else "timm"),  # type: ignore[arg-type]  # checked there

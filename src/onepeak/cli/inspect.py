@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, an
     from onepeak.serving.model import Model
 
 
+@options.with_flags(source=options.LABELLED)
 def inspect(
     folder: Annotated[
         Path,
@@ -25,31 +26,20 @@ def inspect(
             callback=options.at_home, help="Folder of onepeak compare or train; with --data, a model folder."
         ),
     ],
+    source: dict[str, Any],
     data: Annotated[
-        str | None, typer.Option("--data", help="Data to predict: a known data set, a folder or a CSV file.")
+        str | None, options.flag("Data", "--data", "Data to predict: a known data set, a folder or a CSV file.")
     ] = None,
-    root: options.Root = None,
-    order: options.Order = None,
-    label: options.Label = None,
-    group: options.Group = None,
-    path: options.Images = None,
-    decimal: options.Decimal = None,
-    encoding: options.Encoding = None,
-    missing: options.Missing = [],  # noqa: B006
     model: Annotated[
         Path | None,
-        typer.Option(
-            "--model",
-            callback=options.at_home,
-            help="Model for the page Try it (default: the model in the folder).",
-        ),
+        options.path_flag("Prediction", "--model", "Model for the page Try it (default: the model in the folder)."),
     ] = None,
     actions: options.Actions = None,
     host: options.Host = "127.0.0.1",
     port: options.Port = 8000,
     token: options.Token = None,
+    open_browser: options.Open = False,
     device: options.Device = "auto",
-    open_browser: Annotated[bool, typer.Option("--open", help="Open the first page in a browser.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Shows methods, samples, posteriors and evidence maps in the browser until Ctrl-C.
@@ -68,17 +58,8 @@ def inspect(
 
     check_address(host, token=token)
     if data is None:
-        of_data = {
-            "order": order,
-            "label": label,
-            "group": group,
-            "path": path,
-            "decimal": decimal,
-            "encoding": encoding,
-            "missing": tuple(missing) or None,
-        }
-        _refuse(of_data, "without --data")
-        inspection = open_inspection(folder, root=root, actions=actions)
+        _refuse({name: value for name, value in source.items() if name != "root"}, "without --data")
+        inspection = open_inspection(folder, root=source.get("root"), actions=actions)
         loaded = _model_to_try(inspection, model, device=device)
     else:
         _refuse({"model": model}, "with --data, which uses the model of the folder")
@@ -90,22 +71,10 @@ def inspect(
 
         place = model_folder(folder)
         loaded = load(place, device=device)
-        source = DataSource(
-            data,
-            root=root,
-            order=order,
-            label=label,
-            group=group,
-            path=path,
-            decimal=decimal,
-            encoding=encoding,
-            missing=tuple(missing),
-            skip_bad=True,
-        )
-        manifest = open_for(loaded, source)
+        manifest = open_for(loaded, DataSource(data, **source, skip_bad=True))
         with spinner(f"Predicting {len(manifest):,} samples", quiet=quiet):
             inspection = inspect_model(loaded, place, manifest, actions=actions)
-    app = _app(inspection, loaded, token=token)
+    app = _app(inspection, loaded, place if data is not None else model or folder, token=token)
 
     def ready(address: str) -> None:
         if not quiet:
@@ -140,14 +109,14 @@ def _model_to_try(inspection: "Inspection", model: Path | None, *, device: str) 
         return None
 
 
-def _app(inspection: "Inspection", model: "Model | None", *, token: str | None) -> "FastAPI":
+def _app(inspection: "Inspection", model: "Model | None", folder: Path, *, token: str | None) -> "FastAPI":
     from onepeak.serving.http import create_app
     from onepeak.serving.inspector import inspector_router
 
     if model is None:
         return create_app(None, token=token, extra_routers=[inspector_router(inspection)])
-    from onepeak.serving.inspector.try_page import model_columns
+    from onepeak.serving.inspector.try_page import model_card, model_columns
 
     actions = inspection.actions if model.classes == inspection.classes else ()
-    pages = inspector_router(inspection, columns=model_columns(model))
+    pages = inspector_router(inspection, columns=model_columns(model), card=model_card(folder))
     return create_app(model, actions=actions, token=token, extra_routers=[pages])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
+from onepeak.cli.options import flag, switch
 from onepeak.cli.output import print_note, print_table
 
 if TYPE_CHECKING:  # torch comes when the command runs
@@ -18,15 +19,13 @@ def methods(
     ] = None,
     family: Annotated[
         str | None,
-        typer.Option(
-            "--family", help="Only this family: plain, distance, soft-labels, levels, distribution, constraint."
-        ),
+        flag("Output", "--family", "Only this family: plain, distance, soft-labels, levels, distribution, constraint."),
     ] = None,
     unimodal: Annotated[
         bool | None,
-        typer.Option("--unimodal/--not-unimodal", help="Only methods with, or without, one peak by construction."),
+        switch("Output", "--unimodal/--not-unimodal", "Only methods with, or without, one peak by construction."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON.")] = False,
+    as_json: Annotated[bool, switch("Output", "--json", "Print the records as JSON.")] = False,
 ) -> None:
     """Lists all methods and whether their posteriors have one peak by construction, or shows one with its settings.
 
@@ -62,18 +61,8 @@ def _show_all(records: "list[MethodRecord]") -> None:
     from onepeak.methods.catalog import CONSTRAINTS, FEATURE_TERMS, SMOOTH
 
     print_table(
-        ("name", "title", "family", "outputs", "one peak by construction", "reference"),
-        [
-            (
-                record.name,
-                record.title,
-                record.family,
-                record.num_outputs,
-                "yes" if record.unimodal else "no",
-                record.reference,
-            )
-            for record in records
-        ],
+        ("name", "title", "family", "always one peak"),
+        [(record.name, record.title, record.family, "yes" if record.unimodal else "no") for record in records],
     )
     constraints = ", ".join(f"+{record.name} ({record.title})" for record in CONSTRAINTS)
     print_note("Add a prefix, a suffix or both, as in smooth-rps+elb:")
@@ -81,7 +70,7 @@ def _show_all(records: "list[MethodRecord]") -> None:
     print_note(f"  +...      for any method with class scores: {constraints}")
     terms = ", ".join(f"+{record.name} ({record.title})" for record in FEATURE_TERMS)
     print_note(f"  +...      for any method, in training only: {terms}")
-    print_note("Show one method with its settings: onepeak methods NAME")
+    print_note("Next: onepeak methods NAME, for its settings and reference")
 
 
 def _show_one(name: str, *, as_json: bool) -> None:

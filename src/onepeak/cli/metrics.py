@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from onepeak.cli.options import switch
 from onepeak.cli.output import print_note, print_table
 
 if TYPE_CHECKING:
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
 def metrics(
     default: Annotated[
         bool | None,
-        typer.Option("--default/--further", help="Only the metrics that training computes, or only the others."),
+        switch("Output", "--default/--further", "Only the metrics that training computes, or only the others."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON.")] = False,
+    as_json: Annotated[bool, switch("Output", "--json", "Print the records as JSON.")] = False,
 ) -> None:
     """Lists all metrics: key in the results, title, direction and range.
 
@@ -32,21 +33,19 @@ def metrics(
         typer.echo(json.dumps([_record(record) for record in records], indent=2, allow_nan=False))
         return
     print_table(
-        ("name", "title", "better", "range", "needs", "default", "reference"),
+        ("name", "title", "better", "range", "default"),
         [
             (
                 record.name,
                 record.title,
                 "higher" if record.higher_is_better else "lower",
                 f"{record.low:g} to {_high(record)}",
-                "labels" if record.needs == "labels" else "posteriors",
                 "yes" if record.default else "no",
-                record.reference,
             )
             for record in records
         ],
     )
-    print_note("c is the number of classes. In Python: onepeak.metrics.catalog.collection(c, names=[...]).")
+    print_note("c is the number of classes. --json adds references. Next: onepeak evaluate MODEL DATA --json")
 
 
 def _high(record: "MetricRecord") -> str:

@@ -48,17 +48,24 @@ def predict(
     encoding: options.Encoding = None,
     missing: options.Missing = [],  # noqa: B006
     keep: Annotated[
-        list[str], typer.Option("--keep", help="Columns to copy to the output: id or id,patient. Repeatable.")
+        list[str], options.repeated("Output", "--keep", "Columns to copy to the output: id or id,patient.")
     ] = [],  # noqa: B006
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV (the default if output is not a terminal).")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object per line.")] = False,
+    as_csv: Annotated[
+        bool, options.switch("Output", "--csv", "Print CSV (the default if output is not a terminal).")
+    ] = False,
+    as_json: Annotated[bool, options.switch("Output", "--json", "Print JSON, one object per line.")] = False,
     out: Annotated[
         Path | None,
-        typer.Option(callback=options.at_home, help="File to write: JSON for .json and .jsonl, else CSV."),
+        options.path_flag("Output", "--out", "File to write: JSON for .json and .jsonl, else CSV."),
     ] = None,
-    batch_size: Annotated[
-        int | None, typer.Option(min=1, help="Samples per batch (default: 32 images or 4096 rows).")
+    group: Annotated[
+        str | None, options.flag("Data", "--group", "One answer for each group of this column, such as a patient.")
     ] = None,
+    combine: Annotated[
+        Literal["worst", "mean", "median"],
+        options.flag("Prediction", "--combine", "How the samples of a group become one answer."),
+    ] = "worst",
+    batch_size: options.PredictBatch = None,
     alpha: options.Alpha = None,
     decide: options.Decide = None,
     cost: options.Cost = None,
@@ -69,9 +76,9 @@ def predict(
     device: options.Device = "auto",
     strict: Annotated[
         bool,
-        typer.Option("--strict", help="Exit with 1 if a prediction is missing or an input is unlike the training."),
+        options.switch("Output", "--strict", "Exit with 1 if a prediction is missing or an input unlike the training."),
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Hide the progress bar and the notes.")] = False,
+    quiet: Annotated[bool, options.switch("Output", "--quiet", "Hide the progress bar and the notes.")] = False,
 ) -> None:
     """Predicts the class of each image or row, with an interval of classes and the posterior.
 
@@ -88,13 +95,17 @@ def predict(
     """
     if as_csv and as_json:
         raise typer.BadParameter("--csv and --json are two formats: give one of them.")
+    from onepeak._core.wording import counted
     from onepeak.data.images.store.build import progress_of
     from onepeak.serving import load, stream
     from onepeak.serving.actions import read_actions
     from onepeak.serving.out_of_range import unknown_notes, unlike_notes
     from onepeak.serving.output import OutputColumns
-    from onepeak.serving.predict import notes_of
+    from onepeak.serving.predict import notes_of, predict_groups
 
+    if group is not None:
+        _refuse({"--keep": ",".join(keep) or None}, "answers per group")
+        keep = [group]
     form = _format(as_csv=as_csv, as_json=as_json, out=out)
     loaded = load(model, device=device)
     reading = loaded.posterior_options(alpha=alpha, decide=decide, cost=cost, project=project, raw=raw)
@@ -102,18 +113,30 @@ def predict(
     samples: list[Path | Unnamed] | TableRows
     source_name: SourceName = "path"
     if loaded.reads_tables:
-        _refuse({"--root": root, "--path": path}, "a table")
+        _refuse({"--root": root, "--path": path}, "a model of a table")
         samples = _rows(loaded, inputs, keep=keep, decimal=decimal, encoding=encoding, missing=missing)
         total, source_name, passthrough = len(samples.rows), samples.source_name, samples.passthrough
     else:
-        _refuse({"--decimal": decimal, "--missing": missing[0] if missing else None}, "images")
+        _refuse({"--decimal": decimal, "--missing": missing[0] if missing else None}, "a model of images")
         samples, passthrough = _images(loaded, inputs, root=root, path=path, keep=keep, encoding=encoding)
         total = len(samples)
     columns = OutputColumns(
         source_name=source_name, classes=loaded.classes, passthrough=passthrough, actions=to_do, unsure=unsure
     )
     notes = notes_of(loaded, samples, reading)
-    answers = stream(loaded, samples, batch_size=batch_size, posterior_options=reading)
+    answers: Iterator[Row]
+    if group is None:
+        answers = stream(loaded, samples, batch_size=batch_size, posterior_options=reading)
+    else:
+        assert passthrough is not None
+        names = [str(row[0]) for row in passthrough.rows]
+        by_group, left_out = predict_groups(loaded, samples, names, combine, reading)
+        answers, total = by_group.rows(), len(by_group)
+        columns = OutputColumns(source_name="group", classes=loaded.classes, actions=to_do, unsure=unsure)
+        source_name = "group"
+        notes += (f"the {combine} of {counted(len(names) - len(left_out), 'sample')} in {counted(total, 'group')}",)
+        if left_out:
+            notes += (f"{counted(len(left_out), 'sample')} without a prediction left out of the groups",)
     places = places_notes(loaded.classes) if form != "table" else []
     unknown = unknown_notes(loaded.description) if strict else ()
     print_notes(unknown if quiet else (*notes, *places, *unknown))
@@ -186,7 +209,7 @@ def places_notes(classes: tuple[str, ...]) -> list[str]:
 def _refuse(flags: dict[str, str | None], kind: str) -> None:
     for flag, value in flags.items():
         if value is not None:
-            raise InputError(f"`{flag}` has no use for a model of {kind}: leave it out.")
+            raise InputError(f"`{flag}` has no use for {kind}: leave it out.")
 
 
 def _images(

@@ -14,7 +14,7 @@ Repo = Annotated[str, typer.Argument(help="Repository on the hub, such as me/gra
 def push(
     model: options.Model,
     repo: Repo,
-    public: Annotated[bool, typer.Option("--public", help="Let everybody see a new repository.")] = False,
+    public: Annotated[bool, options.switch("Output", "--public", "Let everybody see a new repository.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Uploads a model with its card to a hub, into a private repository unless you say --public.
@@ -33,9 +33,9 @@ def push(
 
 def pull(
     repo: Repo,
-    out: Annotated[Path, typer.Option("--out", callback=options.at_home, help="New folder for the model.")],
+    out: Annotated[Path, options.path_flag("Output", "--out", "New folder for the model.")],
     revision: Annotated[
-        str | None, typer.Option("--revision", help="Branch, tag or commit (default: the newest).")
+        str | None, options.flag("Data", "--revision", "Branch, tag or commit (default: the newest).")
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:

@@ -18,17 +18,21 @@ def refer(
     model: options.Model,
     data: options.Data,
     at_least: Annotated[
-        str | None, typer.Option("--at-least", help="Lowest class that must not be missed, such as severe.")
+        str | None, options.flag("Prediction", "--at-least", "Lowest class that must not be missed, such as severe.")
     ] = None,
-    sensitivity: Annotated[float, typer.Option(help="Share of those classes to refer.")] = 0.95,
-    error: Annotated[float | None, typer.Option(help="Instead: largest share of wrong answers that are given.")] = None,
-    confidence: Annotated[float, typer.Option(help="How sure that must be.")] = 0.95,
+    sensitivity: Annotated[
+        float, options.flag("Prediction", "--sensitivity", "Share of those classes to refer.")
+    ] = 0.95,
+    error: Annotated[
+        float | None, options.flag("Prediction", "--error", "Instead: largest share of wrong answers that are given.")
+    ] = None,
+    confidence: Annotated[float, options.flag("Prediction", "--confidence", "How sure that must be.")] = 0.95,
     by: Annotated[
         Literal["probability", "interval", "entropy", "expected error", "distance"],
-        typer.Option("--by", help="Uncertainty that decides."),
+        options.flag("Prediction", "--by", "Uncertainty that decides."),
     ] = "probability",
     save: Annotated[
-        bool, typer.Option("--save", help="Keep the policy with the model: predict and serve follow it.")
+        bool, options.switch("Output", "--save", "Keep the policy with the model: predict and serve follow it.")
     ] = False,
     root: options.Root = None,
     order: options.Order = None,
@@ -37,7 +41,7 @@ def refer(
     decimal: options.Decimal = None,
     part: Annotated[
         str | None,
-        typer.Option("--part", help="test or valid: only the samples that the model's training held out."),
+        options.flag("Data", "--part", "test or valid: only the samples that the model's training held out."),
     ] = None,
     device: options.Device = "auto",
     skip_bad: options.SkipBad = False,

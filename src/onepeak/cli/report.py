@@ -1,5 +1,6 @@
 """`onepeak report`: tables, figures and a page of runs that are finished."""
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,8 +20,7 @@ def report(
         typer.Argument(callback=options.at_home, help="One or more folders of onepeak compare or train."),
     ],
     out: Annotated[
-        Path | None,
-        typer.Option("--out", callback=options.at_home, help="Folder for the report (default: the folder itself)."),
+        Path | None, options.path_flag("Output", "--out", "Folder for the report (default: the folder itself).")
     ] = None,
     against: options.Against = None,
     alone: options.Alone = None,
@@ -44,18 +44,19 @@ def report(
         return
     print_results(results, against=against)
     if not quiet:
-        print_findings(written)
+        print_findings(written, folders[0])
 
 
-def print_findings(written: "Report", *, stderr: bool = False) -> None:
-    """What was found, in words, and where all of it stands."""
+def print_findings(written: "Report", folder: Path, *, stderr: bool = False) -> None:
+    """What was found, in words, where all of it stands, and what to type next."""
     from rich.console import Console
 
     console = Console(stderr=stderr, highlight=False)
-    for title, sentences in written.findings.items():
+    for title, found in written.findings.items():
         heading = f"{title}:\n" if len(written.findings) > 1 else ""
-        console.print(f"\n{heading}" + "\n".join(f"- {sentence}" for sentence in sentences), markup=False)
+        console.print(f"\n{heading}" + "\n".join(f"- {finding.text}" for finding in found), markup=False)
     console.print(f"\nreport: {written.page}", markup=False, soft_wrap=True)
+    console.print(f"Next: onepeak inspect {shlex.quote(str(folder))} --open", markup=False, soft_wrap=True)
 
 
 def write_with_progress(
@@ -93,7 +94,12 @@ def findings_record(
         "page": None if written is None else str(written.page),
         "tables": [] if written is None else [str(path) for path in written.tables],
         "figures": [] if written is None else [str(path) for path in written.figures],
-        "findings": {} if written is None else written.findings,
+        "findings": {}
+        if written is None
+        else {
+            title: [text for each in found for text in (each.text, *each.details)]
+            for title, found in written.findings.items()
+        },
         "summary": [] if results is None else summary(results, against=against).to_dict("records"),
         "failed": [
             {"label": run.label, "run": run.name, "message": run.message, "folder": str(run.folder)}

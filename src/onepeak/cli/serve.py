@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from onepeak.cli import options
+from onepeak.cli.options import flag, switch
 
 if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so that --help is fast
     from onepeak.serving.model import Model
@@ -31,19 +32,21 @@ def serve(
     actions: options.Actions = None,
     unsure: options.Unsure = "highest",
     device: options.Device = "auto",
-    max_mb: Annotated[int, typer.Option(min=1, help="Largest request, in megabytes.")] = 32,
-    max_items: Annotated[int, typer.Option(min=1, help="Most images per request.")] = 256,
-    max_rows: Annotated[int, typer.Option(min=1, help="Most table rows per request.")] = 10_000,
-    max_megapixels: Annotated[int, typer.Option(min=1, help="Largest image, in megapixels.")] = 50,
+    open_browser: options.Open = False,
+    max_mb: Annotated[int, flag("Server", "--max-mb", "Largest request, in megabytes.", min=1)] = 32,
+    max_items: Annotated[int, flag("Server", "--max-items", "Most images per request.", min=1)] = 256,
+    max_rows: Annotated[int, flag("Server", "--max-rows", "Most table rows per request.", min=1)] = 10_000,
+    max_megapixels: Annotated[int, flag("Server", "--max-megapixels", "Largest image, in megapixels.", min=1)] = 50,
     max_network_megapixels: Annotated[
-        int, typer.Option(min=1, help="Largest image after resizing, in megapixels.")
+        int, flag("Server", "--max-network-megapixels", "Largest image after resizing, in megapixels.", min=1)
     ] = 8,
     max_requests: Annotated[
-        int, typer.Option(min=1, help="Most waiting requests; others are refused with a time to retry.")
+        int, flag("Server", "--max-requests", "Most waiting requests; others are refused with a time to retry.", min=1)
     ] = 512,
-    upload_seconds: Annotated[float, typer.Option(min=0.1, help="Most seconds for a request to arrive.")] = 30.0,
-    access_log: Annotated[bool, typer.Option("--access-log", help="Write one line per request to stderr.")] = False,
-    open_browser: Annotated[bool, typer.Option("--open", help="Open the first page in a browser.")] = False,
+    upload_seconds: Annotated[
+        float, flag("Server", "--upload-seconds", "Most seconds for a request to arrive.", min=0.1)
+    ] = 30.0,
+    access_log: Annotated[bool, switch("Server", "--access-log", "Write one line per request to stderr.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Serves a model's predictions over HTTP at POST /v1/predict; /docs lists all addresses.
@@ -66,6 +69,7 @@ def serve(
     from onepeak.serving.actions import read_actions
     from onepeak.serving.http import Limits, check_address, create_app, serve_app
     from onepeak.serving.inspector.try_page import try_router
+    from onepeak.serving.model import model_folder
 
     check_address(host, token=token)  # before the time it takes to load a model
     limits = Limits(
@@ -87,7 +91,7 @@ def serve(
             typer.echo(_summary(loaded, posterior_options, with_token=token is not None))
         typer.echo(address)  # alone on its line, for who reads it with a program
 
-    pages = [try_router(loaded, posterior_options=posterior_options)]
+    pages = [try_router(loaded, folder=model_folder(model), posterior_options=posterior_options)]
     app = create_app(
         loaded,
         posterior_options=posterior_options,

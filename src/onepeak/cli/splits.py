@@ -4,11 +4,12 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from onepeak.cli import options
+from onepeak.cli.options import flag, path_flag, switch
 from onepeak.cli.output import print_note, print_notes, print_table
 
 if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
@@ -19,40 +20,17 @@ _MOST_ROWS = 20
 _MOST_CONFLICTS = 5
 
 
+@options.with_flags(source=options.SOURCE)
 def splits(
     data: options.Data,
-    root: options.Root = None,
-    order: options.Order = None,
-    label: options.Label = None,
-    group: options.Group = None,
-    path: options.Images = None,
-    text: options.Text = None,
-    columns: options.Columns = [],  # noqa: B006
-    category: options.Category = [],  # noqa: B006
-    drop: options.Drop = [],  # noqa: B006
-    decimal: options.Decimal = None,
-    encoding: options.Encoding = None,
-    missing: options.Missing = [],  # noqa: B006
-    protocol: Annotated[
-        str,
-        typer.Option(
-            callback=options.at_home,
-            help="Split protocol: auto, kfold or holdout; paper or code for the paper's data sets; authors for FG-NET; "
-            "a CSV or JSON file of splits, or a folder of them as in the paper's code.",
-        ),
-    ] = "auto",
+    source: dict[str, Any],
+    protocol: options.Protocol = "auto",
     num_splits: options.Splits = None,
     num_folds: options.Folds = None,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Skip rows with bad cells and missing images (images are not decoded).")
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(callback=options.at_home, help="File to save the splits to (.csv or .json)."),
-    ] = None,
+    seed: Annotated[int, flag("Data", "--seed", "Random seed.")] = 0,
+    out: Annotated[Path | None, path_flag("Output", "--out", "File to save the splits to (.csv or .json).")] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print sizes, classes, groups and leaks of every run as JSON.")
+        bool, switch("Output", "--json", "Print sizes, classes, groups and leaks of every run as JSON.")
     ] = False,
 ) -> None:
     """Splits data and shows part sizes, classes, groups, leaks, and copies with different labels.
@@ -67,22 +45,7 @@ def splits(
     from onepeak.data.source import DataSource
     from onepeak.data.splits import conflicting_duplicates, find_leaks, item_digests, make_splits, save_splits
 
-    manifest = DataSource(
-        data,
-        root=root,
-        order=order,
-        label=label,
-        group=group,
-        path=path,
-        text=text,
-        columns=tuple(columns),
-        category=tuple(category),
-        drop=tuple(drop),
-        decimal=decimal,
-        encoding=encoding,
-        missing=tuple(missing),
-        skip_bad=skip_bad,
-    ).open()
+    manifest = DataSource(data, **source).open()
     with Console(stderr=True).status(f"Reading {len(manifest):,} samples to find copies"):
         digests = item_digests(manifest.items)
     if isinstance(manifest.items, ImageFiles):
@@ -97,7 +60,7 @@ def splits(
     else:
         _show(manifest, runs, leaks, conflicts)
         if out is not None:
-            print_note(f"Saved to {out}.")
+            print_note(f"Saved to {out}. Next: onepeak train {data} --protocol {out}")
 
 
 def _record(

@@ -17,10 +17,11 @@ from onepeak._core.wording import counted
 from onepeak.constraints.gaps import pairs_in_order
 from onepeak.posterior.shape import is_paradoxical, is_unimodal
 
-SourceName: TypeAlias = Literal["path", "line", "row", "item"]
+SourceName: TypeAlias = Literal["path", "line", "row", "item", "group"]
 """How a sample is identified: by the path of its file; by its line in a text file, as an editor counts (the header is
-line 1); by its row in another table (the index of a DataFrame, from 1 in a parquet file); or by its position among the
-inputs, from 0."""
+line 1); by its row in another table (the index of a DataFrame, from 1 in a parquet file); by its position among the
+inputs, from 0; or, of several samples together, by their group, such as a patient."""
+Combine: TypeAlias = Literal["worst", "mean", "median"]
 Unlike: TypeAlias = tuple[str, ...] | None
 """How a sample is unlike the training samples: statistics of an image, such as its contrast, or columns of a row with
 numbers far outside the training's range or with new names; "features" if the network's own features lie far from those
@@ -223,6 +224,51 @@ class Predictions:
                 case tuple():
                     columns[name] = tuple(value for column in each for value in column)
         return replace(parts[0], **columns)
+
+    def combined(self, groups: Sequence[str], how: Combine) -> "Predictions":
+        """Returns one prediction per group, such as a patient with several images, in the order in which groups come.
+
+        "worst" is the posterior with the highest expected class, "median" that with the middle one (the higher of two),
+        and "mean" the mean of the probabilities, whose mode is predicted. Intervals are joined: from the lowest to the
+        highest class of any sample; for "worst" from the highest lower end. They hold the group's class at least where
+        those of all its samples do. A group is as far from the training as its farthest sample.
+
+        Example:
+            >>> probs = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7], [0.1, 0.6, 0.3]])
+            >>> found = Predictions(predicted_index=probs.argmax(1), log_probs=probs.log(), sources=(0, 1, 2))
+            >>> [found.combined(["ann", "ann", "ann"], how)[0].predicted_index for how in ("worst", "mean", "median")]
+            [2, 2, 1]
+        """
+        members: dict[str, list[int]] = {}
+        for place, group in enumerate(groups):
+            members.setdefault(group, []).append(place)
+        expected = self.probs.double() @ torch.arange(self.log_probs.shape[-1], dtype=torch.float64)
+        chosen = [sorted(own, key=lambda place: float(expected[place])) for own in members.values()]
+        one = self.take([own[-1] if how == "worst" else own[len(own) // 2] for own in chosen])
+        columns: dict[str, Any] = {"items": np.empty(0, dtype=np.int64), "refer": ()}
+        if how == "mean":
+            columns["log_probs"] = torch.stack([self.probs[own].mean(dim=0) for own in members.values()]).log()
+            columns["predicted_index"] = columns["log_probs"].argmax(dim=-1)
+        if self.intervals is not None:
+            lower, upper = self.intervals.unbind(dim=-1)
+            low = [int(lower[own].max() if how == "worst" else lower[own].min()) for own in members.values()]
+            high = [int(upper[own].max()) for own in members.values()]
+            columns["intervals"] = torch.tensor([low, high]).T
+        if len(self.truth):
+            worst = how == "worst"
+            truth = [
+                self.truth[own].max() if worst else self.truth[own].sort().values[len(own) // 2]
+                for own in members.values()
+            ]
+            columns["truth"] = torch.stack(truth)
+        if self.distance is not None:
+            columns["distance"] = torch.stack([self.distance[own].max() for own in members.values()])
+        if self.unlike:
+            marks = [
+                dict.fromkeys(name for place in own for name in self.unlike[place] or ()) for own in members.values()
+            ]
+            columns["unlike"] = tuple(tuple(each) for each in marks)
+        return replace(one, sources=tuple(members), source_name="group", **columns)
 
     @property
     def probs(self) -> Tensor:

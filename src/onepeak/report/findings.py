@@ -1,6 +1,8 @@
-"""The findings of a report: short sentences from the numbers."""
+"""The findings of a report: plain words from the numbers, and the statistics behind them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -8,8 +10,10 @@ import numpy as np
 from onepeak._core.imports import Frame
 from onepeak._core.wording import counted
 from onepeak.report.planned_comparison import BASELINE, PlannedComparison, planned_comparison
+from onepeak.report.prediction_summary import CalibrationSummary
 from onepeak.report.sentences import display_name, enumerated, p_text, percent
 from onepeak.report.summary import FEWEST, LEVEL, in_common
+from onepeak.training.calibration import ALPHA
 from onepeak.training.convergence import hardly_trained, no_better_than_constant
 
 FEW_RUNS = 5
@@ -19,6 +23,14 @@ MOST_NAMED = 5
 """Methods that a sentence names one by one; more are counted, and the table has them."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One thing to know, in plain words, and the statistics behind it."""
+
+    text: str
+    details: tuple[str, ...] = ()
+
+
 def findings(
     runs: Frame,
     summary: Frame,
@@ -26,46 +38,127 @@ def findings(
     alone: str | None = None,
     paradoxical: Mapping[str, float],
     variation: Mapping[str, float],
-) -> tuple[str, ...]:
-    """The findings on one data set, one sentence each: lowest error, consistency and the planned comparison."""
+    calibration: Mapping[str, CalibrationSummary] = MappingProxyType({}),
+) -> tuple[Finding, ...]:
+    """What does not count on one data set, which method to take, consistency, probabilities, what to do next."""
     orders = summary[summary["metric"] == "soi_predicted"]
     chance = dict(zip(orders["method"], orders["chance"], strict=True))
-    early = [*_hardly_trained_sentences(runs, chance), *_constant_sentence(runs)]
+    found = [Finding(text=text) for text in (*_hardly_trained_sentences(runs, chance), *_constant_sentence(runs))]
     against = summary["against"].iloc[0]
     planned = planned_comparison(runs, alone=alone, against=against)
     mae = _errors(summary, "mae")
-    several = len(mae) > 2 and bool(mae["best"].any())
     if alone is not None and planned is None:
-        early.append(
-            f"{display_name(alone)} and {display_name(against or BASELINE)} share no split and fold to be compared on."
-        )
+        names = f"{display_name(alone)} and {display_name(against or BASELINE)}"
+        found.append(Finding(text=f"{names} share no split and fold to be compared on."))
     baseline = [f"Baseline (one constant class): MAE {constant:.3f}." for constant in mae["constant"].dropna()[:1]]
-    if planned is None and not several:
-        return (*early, *(_alone(row, chance) for row in _wide(summary).to_dict("records")), *baseline)
+    compared = planned is not None or (len(mae) > 2 and bool(mae["best"].any()))
+    n = 0
+    if compared:
+        n = int(mae["n_pairs"].max()) if planned is None else planned.n
+        several = len(mae) > 2 and bool(mae["best"].any())
+        tested = several and mae["n_pairs"].max() >= FEWEST
+        by_median = planned_comparison(runs, alone=alone, against=against, metric="mae_median")
+        details = [
+            *(_headlines(mae, _errors(summary, "mae_median"), against) if tested else []),
+            *([] if planned is None else _error_sentences(planned, by_median, among_others=several)),
+            *baseline,
+        ]
+        found.append(Finding(text=_choice(mae, against) if n >= FEWEST else TOO_FEW, details=tuple(details)))
+    else:
+        found += [Finding(text=_alone(row, chance)) for row in _wide(summary).to_dict("records")]
+        found += [Finding(text=text) for text in baseline]
     pair = () if planned is None else (planned.method, planned.baseline)
-    n = int(mae["n_pairs"].max()) if planned is None else planned.n
-    found = [f"Too few runs to name a winner (at least {FEWEST} needed)."] if n < FEWEST else []
-    if several and mae["n_pairs"].max() >= FEWEST:
-        found = [*_headlines(mae, _errors(summary, "mae_median"), against), *found]
-    order = _order_sentence(runs, chance, named=(*mae.loc[mae["best"], "method"][:1], *pair))
-    by_median = planned_comparison(runs, alone=alone, against=against, metric="mae_median")
-    error = [] if planned is None else _error_sentences(planned, by_median, among_others=several)
-    found += [*order, *error, *baseline] if several else [*error, *baseline, *order]
-    if planned is not None and all(row in paradoxical for row in pair):
-        found.append(
-            f"The two most probable classes are not neighbours in {percent(paradoxical[planned.baseline])} of "
-            f"{display_name(planned.baseline)}'s predictions and {percent(paradoxical[planned.method])} of "
-            f"{display_name(planned.method)}'s."
+    if compared or paradoxical or variation:
+        found += _consistency(runs, chance, (*mae.loc[mae["best"], "method"][:1], *pair), pair, paradoxical, variation)
+    found += _probabilities(summary, calibration)
+    if compared and n < FEW_RUNS:
+        few = (
+            "at least 3 runs of each method" if n < FEWEST else f"with only {n} runs of each method, results may change"
+        )
+        found.append(Finding(text=f"Next: more runs (--splits or --folds): {few}."))
+    return tuple(found)
+
+
+TOO_FEW = f"Too few runs to name a winner (at least {FEWEST} needed)."
+
+
+def _choice(mae: Frame, against: str | None) -> str:
+    """Which method to take, and how sure that is."""
+    best, others = mae[mae["best"]], mae[~mae["best"]]
+    if best.empty:
+        return "No winner: the methods share too few runs."
+    names, error = _named_if_few(_names(best), word="or"), f"MAE {_mean(best.to_dict('records')[0])}"
+    has = "has" if len(best) == 1 else "have"
+    if against is not None or others.empty:
+        return f"{names} {has} the lowest error ({error})."
+    worse, level = (_names(others[rows]) for rows in (others["p_value"] < LEVEL, others["p_value"] >= LEVEL))
+    if not worse:
+        return f"No clear winner: {names} {has} the lowest error ({error}), but the differences may be chance."
+    rest = f"; {_named_if_few(level, word='or')} may be as good" if level else ", hardly by chance"
+    return f"Take {names}: the lowest error ({error}){rest}."
+
+
+def _consistency(
+    runs: Frame,
+    chance: Mapping[str, float],
+    named: Collection[str],
+    pair: Sequence[str],
+    paradoxical: Mapping[str, float],
+    variation: Mapping[str, float],
+) -> list[Finding]:
+    """Whose posteriors fall away from the prediction; nothing where the rows share no split and fold."""
+    means = in_common(runs, "test_soi_predicted").groupby("label", sort=False)["test_soi_predicted"].mean()
+    orders = {str(row): mean for row, mean in means.sort_values(ascending=False, kind="stable").items()}
+    details = _order_sentence(runs, chance, orders, named=named)
+    if pair and all(row in paradoxical for row in pair):
+        method, other = pair
+        details.append(
+            f"The two most probable classes are not neighbours in {percent(paradoxical[other])} of "
+            f"{display_name(other)}'s predictions and {percent(paradoxical[method])} of {display_name(method)}'s."
         )
     if variation:
         nearest, farthest = min(variation, key=variation.__getitem__), max(variation, key=variation.__getitem__)
-        found.append(
+        details.append(
             f"Closest to the true posteriors: {display_name(nearest)} (total variation {variation[nearest]:.3f})"
             + (f"; farthest: {display_name(farthest)} ({variation[farthest]:.3f})." if farthest != nearest else ".")
         )
-    if FEWEST <= n < FEW_RUNS:
-        found.append(f"Only {n} runs of each method: more runs may change these results.")
-    return (*early, *found)
+    if not orders:
+        return [Finding(text=text) for text in details]
+    (top, high), (last, low) = next(iter(orders.items())), next(reversed(orders.items()))
+    text = f"Consistency: with {display_name(top)}, {percent(high)} of adjacent classes fall away from the prediction"
+    if low >= CONSISTENT and len(orders) > 1:
+        text = (
+            f"Consistency: with every method, at least {percent(low)} of adjacent classes fall away from the prediction"
+        )
+    elif last != top:
+        text += f", with {display_name(last)} only {percent(low)}" if low < high else ", as with all others"
+    return [Finding(text=f"{text}.", details=tuple(details))]
+
+
+CONSISTENT = 0.99
+"""A share of pairs in order from which on methods hardly differ to a reader."""
+
+
+def _probabilities(summary: Frame, calibration: Mapping[str, CalibrationSummary]) -> list[Finding]:
+    """How far stated probabilities are from what happens, once calibrated."""
+    errors = {row: each.calibrated.mean("ece") for row, each in calibration.items()}
+    if not errors:
+        return []
+    low, high = min(errors, key=errors.__getitem__), max(errors, key=errors.__getitem__)
+    text = (
+        f"Probabilities: calibrated, those of {display_name(low)} are off by {100 * errors[low]:.1f} points on average"
+    )
+    text += f", those of {display_name(high)} by {100 * errors[high]:.1f}." if high != low else "."
+    trained = ", ".join(f"{display_name(row)} {each.trained.mean('ece'):.3f}" for row, each in calibration.items())
+    details = [f"Expected calibration error as trained: {trained}."]
+    coverage = summary[(summary["metric"] == "interval_coverage") & summary["mean"].notna()]
+    if len(coverage):
+        shares = zip(coverage["method"], coverage["mean"], strict=True)
+        told = ", ".join(f"{display_name(row)} {percent(share)}" for row, share in shares)
+        details.append(
+            f"Intervals that should hold the true class in {percent(1 - ALPHA)} of samples do so in: {told}."
+        )
+    return [Finding(text=text, details=tuple(details))]
 
 
 def _hardly_trained_sentences(runs: Frame, chance: Mapping[str, float]) -> list[str]:
@@ -101,14 +194,10 @@ def _constant_sentence(runs: Frame) -> list[str]:
     ]
 
 
-def _order_sentence(runs: Frame, chance: Mapping[str, float], *, named: Collection[str]) -> list[str]:
-    """How many pairs each row orders on the splits and folds that all have, the best first.
-
-    Of many rows, those at both ends and those named elsewhere; nothing where the rows share no split and fold.
-    """
-    shared = in_common(runs, "test_soi_predicted")
-    means = shared.groupby("label", sort=False)["test_soi_predicted"].mean()
-    orders = {str(row): mean for row, mean in means.sort_values(ascending=False, kind="stable").items()}
+def _order_sentence(
+    runs: Frame, chance: Mapping[str, float], orders: Mapping[str, float], *, named: Collection[str]
+) -> list[str]:
+    """How many pairs each row orders, the best first; of many rows, those at both ends and those named elsewhere."""
     rows = list(orders)
     if len(rows) > MOST_NAMED:
         rows = [row for row in rows if row in (rows[0], rows[-1], *named)]
@@ -200,8 +289,8 @@ def _best_sentence(mae: Frame) -> str:
     return f"{start}; {_named_if_few(worse)} {verb} significantly worse, {_named_if_few(level)} not."
 
 
-def _named_if_few(names: list[str]) -> str:
-    return enumerated(names) if len(names) <= MOST_NAMED else f"{len(names)} methods"
+def _named_if_few(names: list[str], word: str = "and") -> str:
+    return enumerated(names, word=word) if len(names) <= MOST_NAMED else f"{len(names)} methods"
 
 
 def _against_sentence(mae: Frame, against: str) -> str:

@@ -10,7 +10,7 @@ from onepeak.experiment.published import PAPER
 from onepeak.report.sentences import enumerated
 from onepeak.report.summary import FEWEST, LEVEL, TABLE_METRICS
 
-HEADLINES = ("mae", "mae_median", "soi_predicted", "unimodal", "accuracy", "rps_calibrated")
+HEADLINES = ("mae", "qwk", "soi_predicted", "unimodal", "accuracy", "rps_calibrated")
 """The metrics of the first table, after the one that chose the epoch; the others follow in further ones."""
 WIDEST = 6
 """The most metrics in one table: what fits on a page."""
@@ -93,18 +93,18 @@ def metric_table(block: Frame, metrics: Sequence[str], *, subtitle: str = "") ->
         if row["n"] > row["n_pairs"] and TABLE_METRICS[row["metric"]].higher_is_better is not None
     }
     decided = _decided(block) if "soi_predicted" in metrics else ""
-    levels = [f"{metric} {_levels(values)}" for metric, values in chances.items()]
+    levels = [f"{TABLE_METRICS[metric].short} {_levels(values)}" for metric, values in chances.items()]
     constants = block.loc[block["metric"].isin(metrics), "constant"].dropna()
     sentences = [
         "Mean ± standard deviation over runs"
         + ("; the best in bold" if any(row["best"] and row["n_pairs"] >= FEWEST for row in measured) else ""),
         _tested(block[block["metric"].isin(metrics)]) if len(rows) > 1 else "",
-        "both over the runs that all methods share: " + ", ".join(f"{name} {n}" for name, n in partly.items())
+        "both over the runs that all methods share: "
+        + ", ".join(f"{TABLE_METRICS[name].short} {n}" for name, n in partly.items())
         if partly
         else "",
         f"one constant class: MAE {constants.iloc[0]:.3f}" if len(constants) else "",
         f"random guessing: {', '.join(levels)}" if levels else "",
-        "mae_median: the MAE of the median" if "mae_median" in metrics else "",
         decided,
     ]
     return WideTable(
@@ -128,7 +128,10 @@ def paper_table(block: Frame) -> WideTable:
     other = any(row[0].mark for row in rows)
     return WideTable(
         title=f"{block['dataset'].iloc[0]}, beside {PAPER}",
-        header=("method", *(name for m in metrics for name in (f"{m} paper", "ours", "difference"))),
+        header=(
+            "method",
+            *(name for m in metrics for name in (f"{TABLE_METRICS[m].short} paper", "ours", "difference")),
+        ),
         rows=tuple(rows),
         caption="Mean ± standard deviation over runs; difference: ours minus the paper's"
         + ("; † other formulas, settings or training than the paper's" if other else "")
@@ -177,7 +180,7 @@ def _decided(block: Frame) -> str:
     sentences = [f"{enumerated(rows)} {'decides' if len(rows) == 1 else 'decide'} by the {first}"]
     sentences += [f"{enumerated(rows)} by the {rule}" for rule, rows in others]
     where = "that" if others else f"the {first}"
-    below = f"where {where} is not the peak, soi_predicted is below 1 even with one peak"
+    below = f"where {where} is not the peak, the SOI is below 1 even with one peak"
     return f"{enumerated(sentences)}, not by the mode: {below}"
 
 
@@ -203,11 +206,8 @@ def _decimals(metric: str) -> int:
 
 
 def _headed(metric: str) -> str:
-    match TABLE_METRICS[metric].higher_is_better:
-        case None:
-            return metric
-        case better:
-            return f"{metric} {'↑' if better else '↓'}"
+    record = TABLE_METRICS[metric]
+    return record.short + {None: "", True: " ↑", False: " ↓"}[record.higher_is_better]
 
 
 _ESCAPED = str.maketrans(

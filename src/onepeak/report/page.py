@@ -10,6 +10,7 @@ from onepeak._core.imports import Frame, require
 from onepeak._core.wording import counted, counted_splits, duration, listed
 from onepeak.experiment.run_files import CONFIG, RECORD, FailedRun
 from onepeak.report.figures.canvas import Looks
+from onepeak.report.findings import Finding
 from onepeak.report.method_tables import WideTable
 from onepeak.report.run_data import RunData
 from onepeak.report.sections import Section
@@ -36,7 +37,7 @@ class BlockText:
     id: str
     title: str
     subtitle: str
-    findings: tuple[str, ...]
+    findings: tuple[Finding, ...]
     tables: tuple[WideTable, ...]
     """The first is shown, the others open on demand."""
     paper: tuple[WideTable, ...]

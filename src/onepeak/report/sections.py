@@ -22,7 +22,7 @@ from onepeak.report.figures.curves import Curve, interactive_curves, printed_cur
 from onepeak.report.figures.overlay import interactive_overlay, most_common_label, printed_overlay
 from onepeak.report.figures.paradoxes import Case, interactive_case, printed_cases
 from onepeak.report.figures.reliability import STATEMENTS, interactive_reliability, left_out, printed_reliability
-from onepeak.report.figures.tradeoff import interactive_tradeoff, order_limits, pareto_front, printed_tradeoff
+from onepeak.report.figures.tradeoff import interactive_tradeoff, limits_of, pareto_front, printed_tradeoff
 from onepeak.report.figures.truth import interactive_truth, printed_truth
 from onepeak.report.figures.violations import interactive_violations, mean_count, printed_violations
 from onepeak.report.method_tables import WideTable, cells
@@ -126,7 +126,7 @@ def _tradeoff(data: RunData) -> Section:
         name="tradeoff",
         title="Error and consistency",
         text="Mean and standard deviation of each method over its runs; faint dots are single runs. Up and to the left "
-        f"is better.{ahead}{_chance_told(data.chance, order_limits(scores))}",
+        f"is better.{ahead}{_chance_told(data.chance, limits_of(scores))}",
         charts=(Chart(figure=interactive_tradeoff(scores, data.looks, chance=data.chance)),),
         printed=printed_tradeoff(scores, data.looks, chance=data.chance),
     )
@@ -198,14 +198,14 @@ def _paradoxes(data: RunData) -> Section:
     source = data.source
     images = [None if case.place is None else source.image(case.place) for case in data.cases]
     rows = [{} if case.place is None else source.features(case.place, most=_MOST_FEATURES) for case in data.cases]
-    middle = len(data.classes) // 2
+    middle, known = len(data.classes) // 2, any(case.truth is not None for case in data.cases)
     lower, name, upper = data.classes[middle - 1 : middle + 2]  # of two classes none is paradoxical
     return Section(
         name="paradoxes",
         title="Paradoxical predictions",
         text=f"If “{name}” is most probable, “{lower}” or “{upper}” should come second. Here the two most probable "
         f"classes are not neighbours. Share of such predictions: {shares}. The strongest cases, with every method's "
-        "posterior for the same sample:",
+        "posterior for the same sample" + ("; the grey area is the true posterior:" if known else ":"),
         charts=(),
         cards=tuple(
             _card(case, data, None if image is None else thumbnail(image), features)

@@ -46,14 +46,14 @@ def p_text(p_value: float) -> str:
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
 
 
-def enumerated(names: Sequence[str]) -> str:
+def enumerated(names: Sequence[str], *, word: str = "and") -> str:
     """Names one after another, as a sentence has them.
 
     Example:
         >>> enumerated(["ce"]), enumerated(["ce", "mv", "elb"])
         ('ce', 'ce, mv and elb')
     """
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
 
 
 def never_predicted_sentence(confusion: npt.NDArray[np.int64], classes: Sequence[str]) -> str:

@@ -17,6 +17,15 @@ from onepeak.posterior.decide import DECISIONS
 from onepeak.report.planned_comparison import check_rows
 from onepeak.training.calibration import ALPHA
 
+_SHORT = {
+    "mae": "error (MAE)",
+    "mae_median": "MAE of the median",
+    "soi_predicted": "consistency (SOI)",
+    "soi_true": "SOI to the truth",
+    "unimodal": "one peak",
+}
+_ABBREVIATIONS = {"amae", "mmae", "qwk", "rps", "nll", "ece", "rmse", "iba", "lwk", "oci", "uoc", "emd"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class TableMetric:
@@ -30,6 +39,17 @@ class TableMetric:
     """As of `MetricRecord`."""
     chance: Callable[[int, str], float] | None = field(default=None, repr=False)
     """As of `MetricRecord`."""
+
+    @property
+    def short(self) -> str:
+        """What a column is called: words, and abbreviations in capitals.
+
+        Example:
+            >>> [TABLE_METRICS[name].short for name in ("mae", "soi_predicted", "rps_calibrated", "accuracy_within_1")]
+            ['error (MAE)', 'consistency (SOI)', 'RPS calibrated', 'accuracy within 1']
+        """
+        words = (part.upper() if part in _ABBREVIATIONS else part for part in self.name.split("_"))
+        return _SHORT.get(self.name, " ".join(words))
 
 
 def _with_calibrated(record: MetricRecord) -> tuple[TableMetric, ...]:

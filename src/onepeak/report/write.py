@@ -13,7 +13,7 @@ from onepeak.experiment.published import PAPER
 from onepeak.experiment.results import read_results
 from onepeak.experiment.run_files import failed_runs, read_config, recorded_classes
 from onepeak.report.figures.canvas import save
-from onepeak.report.findings import findings
+from onepeak.report.findings import Finding, findings
 from onepeak.report.method_tables import wide_tables
 from onepeak.report.page import BlockText, page_html, read_provenance, subtitle
 from onepeak.report.planned_comparison import check_rows
@@ -36,8 +36,8 @@ class Report:
     tables: tuple[Path, ...]
     figures: tuple[Path, ...]
     """For print: PNG and PDF."""
-    findings: dict[str, tuple[str, ...]]
-    """Sentences by data set."""
+    findings: dict[str, tuple[Finding, ...]]
+    """By data set."""
 
 
 def write_report(
@@ -138,6 +138,7 @@ def _block_text(
             alone=alone,
             paradoxical={row: each.paradoxical for row, each in data.predictions.items()},
             variation={row: float(each.variation.mean()) for row, each in data.distances.items()},
+            calibration=data.calibration,
         ),
         tables=tuple(table for table in tables if PAPER not in table.title),
         paper=tuple(table for table in tables if PAPER in table.title),

@@ -5,7 +5,7 @@ read or has no posterior is a `Failed` one, and the others continue. What the us
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias, final
@@ -17,8 +17,8 @@ from onepeak._core.check import check_integer
 from onepeak.data.images.decode import UnreadableImageError
 from onepeak.data.images.depth import depth_notes
 from onepeak.errors import InputError, NotFiniteError
+from onepeak.posterior.predictions import Combine, Predictions, Row, SourceName, Unlike, called
 from onepeak.posterior.predictions import Prediction as Prediction
-from onepeak.posterior.predictions import Predictions, Row, SourceName, Unlike, called
 from onepeak.serving.images import AnyImage, Pixels, Unnamed
 from onepeak.serving.out_of_range import unlike_notes, with_distance
 from onepeak.serving.posterior_options import PosteriorOptions
@@ -107,6 +107,19 @@ def predict_all(
         return Predictions(predicted_index=none.new_empty(0, dtype=torch.int64), log_probs=none), failures
     whole = Predictions.joined(parts)
     return whole.take(np.argsort(whole.items).tolist()), sorted(failures, key=lambda each: each.item)
+
+
+def predict_groups(
+    model: "Model", samples: Samples, groups: Sequence[str], how: Combine, options: PosteriorOptions
+) -> tuple[Predictions, list[Failed]]:
+    """Returns one prediction per group, with the model's policy applied to it, and the samples left out."""
+    raw, failed = predict_all(model, samples, on_failure="collect")
+    names = [groups[item] for item in raw.items.tolist()]
+    found = model.read(raw, options).combined(names, how)
+    if model.policy is None:
+        return found, failed
+    usual = model.read(raw, PosteriorOptions()).combined(names, how)
+    return replace(found, refer=model.policy.reasons(usual)), failed
 
 
 def _refuse(failed: Failed, source_name: SourceName) -> None:

@@ -12,7 +12,7 @@ from onepeak.training.out_folder import DESCRIPTION
 
 DIGESTS = "SHA256SUMS"
 """The digests of a shared model's files, as `sha256sum` writes them."""
-_SHARED = (DESCRIPTION, "*.safetensors", "README.md", *(f"{ENCODER}/{name}" for name in FILES))
+_SHARED = (DESCRIPTION, "*.safetensors", "policy.json", "README.md", *(f"{ENCODER}/{name}" for name in FILES))
 
 
 def shared_files(folder: Path) -> list[str]:

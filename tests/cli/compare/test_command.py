@@ -60,8 +60,8 @@ def test_the_table_is_printed_and_everything_is_in_the_folder(table, tmp_path, r
     assert "2 methods on 1 split of grades (80 samples, 4 classes), 2 runs of 2 epochs, mlp" in errors
     assert "ce/split0-fold0: MAE" in errors
     assert "(2 of 2 runs done)" in errors
-    assert "Adjacent pairs in order: ELB" in " ".join(errors.split())  # what was found, in words
-    assert errors.rstrip().endswith(f"report: {tmp_path / 'out' / 'report.html'}")
+    assert "- Consistency: with ELB" in errors  # what was found, in words
+    assert f"\nreport: {tmp_path / 'out' / 'report.html'}\nNext: onepeak inspect" in errors
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"config.toml", "runs", "table.csv", "table.md", "table.tex", "report.html"} <= names
     result = json.loads((tmp_path / "out" / "runs" / "elb" / "split0-fold0" / "result.json").read_text())

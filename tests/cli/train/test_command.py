@@ -189,6 +189,12 @@ def test_a_killed_run_goes_on_when_asked_and_ends_as_one_that_was_not(table, tmp
         process.communicate()
     assert process.returncode == -signal.SIGKILL
     assert not (killed / "result.json").exists()
+    brought = tmp_path / "brought"  # as by a copy without hidden files, and with notes
+    brought.mkdir()
+    for name in ("checkpoint.pt", "history.csv"):
+        shutil.copy(killed / name, brought)
+    (brought / "notes.txt").write_text("on my run")
+    assert run(*flags_of(table, brought, "--epochs", LONG, "--resume"))[0] == 0
 
     status, output, errors = run(*flags_of(table, killed, "--epochs", LONG))
     assert (status, output, errors.count("\n")) == (2, "", 1)
@@ -397,21 +403,6 @@ def test_what_a_run_left_that_was_killed_in_its_first_epoch_is_in_no_ones_way(ru
         (tmp_path / "run" / "logs").mkdir()
         (tmp_path / "run" / "logs" / "events").write_text("begun")
     status, _, errors = run(*flags_of(table, tmp_path / "run", "--epochs", 1, *more))
-    assert status == 0, errors
-
-
-def test_a_checkpoint_that_was_brought_here_without_hidden_files_is_gone_on_with(run, table, tmp_path):
-    process = Forked("onepeak", *flags_of(table, tmp_path / "there", "--epochs", LONG))
-    try:
-        wait_for(tmp_path / "there" / "history.csv", process)
-    finally:
-        process.kill()
-        process.communicate()
-    (tmp_path / "here").mkdir()
-    for name in ("checkpoint.pt", "history.csv"):
-        shutil.copy(tmp_path / "there" / name, tmp_path / "here")
-    (tmp_path / "here" / "notes.txt").write_text("on my run")
-    status, _, errors = run(*flags_of(table, tmp_path / "here", "--epochs", LONG, "--resume"))
     assert status == 0, errors
 
 

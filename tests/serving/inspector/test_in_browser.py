@@ -33,6 +33,7 @@ PAGES = {
     "/": "#tradeoff[data-drawn]",
     "/samples": "#grid li",
     SAMPLE: "#chosen[data-drawn]",
+    "/confusion": "#matrix td a",
     "/labels?label=3": "#rows .chart[data-drawn]",
     "/try": "#drop",
 }
@@ -81,21 +82,20 @@ def opened(context, address):
     assert errors == []
 
 
-@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_is_whole_in_both_themes_and_accessible(opened, path, size):
-    with opened(path, size=size) as page:
-        place = page.locator(PAGES[path]).first
-        place.scroll_into_view_if_needed()
-        expect(place).to_be_visible()
-        expect(page.locator("#problem")).to_be_hidden()
-        assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
-        for scheme in ("light", "dark"):
+def test_every_page_is_whole_and_accessible_light_on_a_laptop_and_dark_on_a_phone(opened, path):
+    with opened(path) as page:
+        for size, scheme in ((LAPTOP, "light"), (PHONE, "dark")):
+            page.set_viewport_size({"width": size[0], "height": size[1]})
             page.emulate_media(color_scheme=scheme)
             expect(page.locator("html")).to_have_attribute("data-theme", scheme)
-            if (scheme == "dark") == (size == PHONE):  # each colour and each width once: a look takes a second
-                found = axe.Axe().run(page).response["violations"]
-                assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found] == []
+            place = page.locator(PAGES[path]).first
+            place.scroll_into_view_if_needed()
+            expect(place).to_be_visible()
+            expect(page.locator("#problem")).to_be_hidden()
+            assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+            found = axe.Axe().run(page).response["violations"]
+            assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found] == []
 
 
 def test_the_theme_is_remembered(opened):
@@ -118,26 +118,16 @@ def test_the_table_is_sorted_by_a_click_and_by_its_address(opened):
         expect(names).to_have_text(["elb", "ce"])
 
 
-def test_names_beside_error_against_order_are_apart_and_chance_is_told_where_it_is_not_drawn(context, address):
+def test_chance_is_told_where_it_is_not_drawn(context, address):
     def near(route):
-        predictions = route.fetch()
-        rows = [
-            {**row, "points": [], "name_height": 0.99 + 0.001 * place}
-            for place, row in enumerate(predictions.json()["rows"])
-        ]
-        route.fulfill(
-            response=predictions,
-            json=predictions.json() | {"rows": rows, "across": [0.0, 3.0], "upward": [0.985, 1.005]},
-        )
+        found = route.fetch()
+        route.fulfill(response=found, json=found.json() | {"upward": [0.985, 1.005]})
 
     page = context(LAPTOP).new_page()
     page.route("**/v1/inspect/overview", near)
     page.goto(address)
-    names = page.locator("#tradeoff .textpoint text").filter(has_text=re.compile("elb|ce"))
-    expect(names).to_have_count(2)
-    above, below = sorted((name.bounding_box() for name in names.all()), key=lambda box: box["y"])
-    assert above["y"] + above["height"] <= below["y"] + 1
-    assert not page.locator("#tradeoff").get_by_text("chance").count()
+    expect(page.locator("#tradeoff .legendtext")).to_have_text(["ce", "elb"])
+    assert not page.locator("#tradeoff").get_by_text("random guessing").count()
     expect(page.locator("#unseen")).to_contain_text("lies below the range shown")
     page.close()
 
@@ -148,13 +138,6 @@ def test_a_method_opens_its_samples(opened):
         expect(page).to_have_url(re.compile(r"/samples\?method=elb$"))
         expect(page.locator("select[name=method]")).to_have_value("elb")
         expect(page.locator("#found")).to_have_text("1 to 50 of 50 samples")
-
-
-def test_learning_curves_have_a_table(opened):
-    with opened("/") as page:
-        page.get_by_role("button", name="SOI", exact=True).last.click()
-        page.get_by_text("Curves as a table").click()
-        expect(page.locator("#curves-table tbody tr").first).to_contain_text("70.0 %")
 
 
 def test_curves_asked_for_before_they_are_there_are_shown_when_they_come(opened):
@@ -229,6 +212,36 @@ def test_the_keyboard_moves_over_the_grid_and_through_the_samples(opened):
         page.keyboard.press("Escape")
         expect(page).to_have_url(re.compile(r"/samples\?method=ce&sort=error$"))
         expect(cards.nth(1)).to_be_focused()  # where one was
+
+
+def test_a_cell_of_the_confusion_matrix_opens_its_samples(opened):
+    with opened("/confusion?method=elb") as page:
+        cell = page.locator("#matrix td a").first
+        count = cell.inner_text()
+        cell.click()
+        expect(page.locator("select[name=method]")).to_have_value("elb")
+        expect(page.locator("#found")).to_contain_text(f"of {count} sample")
+
+
+def test_another_method_is_laid_over_and_a_note_is_kept(opened):
+    with opened("/samples?method=ce&other=elb") as page:
+        expect(page.locator("#grid .spark .other").first).to_be_visible()
+        assert page.get_by_role("link", name="Export as CSV").get_attribute("href").endswith("method=ce&other=elb")
+        page.locator("#grid a").first.click()
+        expect(page.locator("#chosen .legend")).to_contain_text("elb")
+        page.get_by_label("Note", exact=True).fill("blurred")
+        page.get_by_label("Flag").check()
+        expect(page.locator("#saved")).to_have_text("Saved.")
+        page.get_by_role("link", name="All samples").click()
+        expect(page.locator("#grid .badge", has_text="flagged")).to_have_attribute("title", "blurred")
+
+
+def test_the_map_stands_beside_the_image_where_that_is_wanted(opened):
+    with opened(SAMPLE) as page:
+        expect(page.locator("#seen .evidence")).to_have_js_property("naturalWidth", 512)
+        page.get_by_label("Side by side").check()
+        image, evidence = (page.locator(f"#seen {each}").bounding_box() for each in ("img:not(.evidence)", ".evidence"))
+        assert evidence["x"] >= image["x"] + image["width"]
 
 
 def test_images_are_shown(opened):
@@ -344,41 +357,51 @@ def test_a_image_can_be_tried(opened, compared):
         expect(page.locator("#verdict")).to_contain_text(f"What would be done: treatment {grade}.")
 
 
+def test_several_images_of_one_patient_are_asked_together(opened, compared):
+    images = sorted((compared.parent / "data").rglob("*.png"))[:3]
+    with opened("/try") as page:
+        page.locator("#file").set_input_files(images)
+        expect(page.locator("#several li")).to_have_count(3)
+        expect(page.locator("#result-title")).to_contain_text("All 3 images: g")
+        page.locator("#several button").nth(1).click()
+        expect(page.locator("#seen canvas.evidence")).to_be_visible()
+        expect(page.locator("#result-title")).not_to_contain_text("All 3")
+
+
 PEAK = (
-    "canvas => Math.max(...canvas.getContext('2d').getImageData(0, 0, 2, 1).data.filter((_, place) => place % 4 === 3))"
+    "canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, 1).data.filter((_, place) => place % 4 === 3)"
+    ".reduce((most, each) => Math.max(most, each), 0)"
 )
 """The opacity of the most opaque pixel."""
 
 
-@pytest.mark.parametrize(
-    ("evidence", "ends", "opacity"),
-    [([[-1.0, 1.25]], [0.0, 12.5], 25), ([[-1.0, 99.0]], [0.0, 12.5], 255), ([[-1.0, 1.25]], None, 255)],
-    ids=["pale", "beyond", "own"],
-)
-def test_a_image_with_little_evidence_has_a_pale_map_on_the_scale_of_the_model(
-    context, address, compared, evidence, ends, opacity
-):
-    def changed(part):
+def test_an_image_with_little_evidence_has_a_pale_map_on_the_scale_of_the_model(context, address, compared):
+    def changed(**values):
         def answer(route):
-            predictions = route.fetch()
-            route.fulfill(response=predictions, json=part(predictions.json()))
+            found = route.fetch()
+            content = found.json()
+            if "predictions" in content:
+                content = {"predictions": [content["predictions"][0] | values]}
+            route.fulfill(response=found, json=found.json() | content | values)
 
         return answer
 
     page = context(LAPTOP).new_page()
-    page.route("**/v1/model", changed(lambda card: card | {"evidence_range": ends}))
-    page.route(
-        "**/v1/predict?*",
-        changed(
-            lambda predictions: predictions | {"predictions": [predictions["predictions"][0] | {"evidence": evidence}]}
-        ),
-    )
-    page.goto(f"{address}/try")
-    page.locator("#file").set_input_files(next((compared.parent / "data").rglob("*.png")))
-    canvas = page.locator("#seen canvas.evidence")
-    expect(canvas).to_be_visible()
-    assert canvas.evaluate(PEAK) == pytest.approx(opacity, abs=1)
-    expect(page.locator("#scale .ramp")).to_have_count(0 if ends is None else 1)
+    image = next((compared.parent / "data").rglob("*.png"))
+    for evidence, ends, opacity in (
+        ([[-1.0, 1.25]], [0.0, 12.5], 25),
+        ([[-1.0, 99.0]], [0.0, 12.5], 255),
+        ([[-1.0, 1.25]], None, 255),
+    ):
+        page.unroute_all()
+        page.route("**/v1/model", changed(evidence_range=ends))
+        page.route("**/v1/predict?*", changed(evidence=evidence))
+        page.goto(f"{address}/try")
+        page.locator("#file").set_input_files(image)
+        canvas = page.locator("#seen canvas.evidence")
+        expect(canvas).to_be_visible()
+        assert canvas.evaluate(PEAK) == pytest.approx(opacity, abs=1)
+        expect(page.locator("#scale .ramp")).to_have_count(0 if ends is None else 1)
     page.close()
 
 
@@ -400,21 +423,24 @@ def test_the_evidence_of_a_image_that_the_browser_cannot_show_lies_on_a_plain_gr
         expect(page.locator("#seen-note")).to_be_empty()
 
 
-@pytest.mark.parametrize(("unlike", "count"), [(["contrast"], 1), ([], 0), (None, 0)])
-def test_an_answer_to_what_is_unlike_the_training_has_a_label_that_says_so(context, address, compared, unlike, count):
-    def answer(route):
-        predictions = route.fetch()
-        one = predictions.json()["predictions"][0] | {"unlike": unlike, "unimodal": True}
-        route.fulfill(response=predictions, json=predictions.json() | {"predictions": [one]})
-
+def test_an_answer_to_what_is_unlike_the_training_has_a_label_that_says_so(context, address, compared):
     page = context(LAPTOP).new_page()
-    page.route("**/v1/predict?*", answer)
     page.goto(f"{address}/try")
-    page.locator("#file").set_input_files(next((compared.parent / "data").rglob("*.png")))
-    expect(page.locator("#chosen[data-drawn]")).to_be_visible()
-    expect(page.locator("#result-title .badge.warn", has_text="unlike the training")).to_have_count(count)
-    if count:
-        expect(page.locator("#result-title .badge.good")).to_have_count(0)
+    image = next((compared.parent / "data").rglob("*.png"))
+    changes = {"unimodal": True}
+
+    def answer(route):
+        found = route.fetch()
+        route.fulfill(response=found, json=found.json() | {"predictions": [found.json()["predictions"][0] | changes]})
+
+    page.route("**/v1/predict?*", answer)
+    for unlike in (["contrast"], []):
+        changes["unlike"] = unlike
+        page.locator("#file").set_input_files([])
+        page.locator("#file").set_input_files(image)
+        expect(page.locator("#chosen[data-drawn]")).to_be_visible()
+        expect(page.locator("#result-title .badge.good")).to_have_count(0 if unlike else 1)
+        expect(page.locator("#result-title .badge.warn", has_text="unlike the training")).to_have_count(len(unlike))
     page.close()
 
 
@@ -488,6 +514,7 @@ def test_long_names_of_classes_are_all_shown_in_small_charts(context, address):
     page = context(LAPTOP).new_page()
     page.route("**/v1/inspect/about", renamed)
     page.goto(address + SAMPLE)
+    page.locator("#methods li").first.scroll_into_view_if_needed()
     names = page.locator("#methods .chart[data-drawn]").first.locator(".xtick text")
     expect(names.last).to_be_attached()
     assert [name.is_visible() for name in names.all()] == [True] * 8

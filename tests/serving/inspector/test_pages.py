@@ -10,6 +10,7 @@ import torch
 from onepeak.posterior import is_unimodal, median, mode
 from onepeak.serving.inspector import open_inspection
 from onepeak.serving.inspector.pages import (
+    ConfusionPage,
     LabelsPage,
     OverviewPage,
     SamplePage,
@@ -33,9 +34,10 @@ PAGES = [
         sorts={"item": "Order"},
     ),
     SamplePage(shell=SHELL, part="0-0", item=3, has_actions=True),
+    ConfusionPage(shell=SHELL, rows=("ce", "<i>"), parts={"0-0": "split 0", "1-0": "split 1"}),
     LabelsPage(shell=SHELL, parts={"0-0": "split 0", "1-0": "split 1"}, classes=("a", "b")),
-    TryPage(shell=SHELL, columns={"age": (), "tone": ("pale", "dark")}),
-    TryPage(shell=SHELL, columns={}),
+    TryPage(shell=SHELL, columns={"age": (), "tone": ("pale", "dark")}, card=""),
+    TryPage(shell=SHELL, columns={}, card="<p>A card.</p>"),
 ]  # fmt: skip
 TEMPLATES = files("onepeak.serving.inspector") / "templates"
 
@@ -67,7 +69,7 @@ def test_text_is_never_read_as_html_and_nothing_is_inline(page):
 
 
 def test_a_page_marks_its_place():
-    assert '<a href="/try" aria-current="page">Try it</a>' in render(PAGES[4])
+    assert '<a href="/try" aria-current="page">Try it</a>' in render(PAGES[5])
     assert '<a href="/" aria-current="page">Overview</a>' in render(PAGES[0])
 
 

@@ -1,3 +1,6 @@
+import csv
+import io
+
 import numpy as np
 import pytest
 import torch
@@ -76,8 +79,50 @@ def test_a_sample_outside_of_the_list_has_no_neighbours(posteriors):
     assert (around.position, around.total, around.previous, around.next) == (None, 0, None, None)
 
 
+def test_the_predictions_of_another_method_stand_beside(posteriors):
+    entries = {(each.part, each.item): each for each in posteriors.page(Filter(method="elb"), 1).entries}
+    for entry in posteriors.page(Filter(method="ce", other="elb"), 1).entries:
+        beside = entries[entry.part, entry.item]
+        assert (entry.other, entry.other_probs) == (beside.predicted, beside.probs)
+    assert posteriors.page(CE, 1).entries[0].other is None
+    beaten = posteriors.page(Filter(method="ce", other="elb", beaten=True), 1).entries
+    assert all(entry.predicted != entry.truth == entry.other for entry in beaten)
+
+
+def test_intervals_have_the_width_that_each_sample_shows(posteriors):
+    wide = posteriors.page(Filter(method="ce", min_width=5), 1).entries
+    shown = {(each.part, each.item) for each in wide}
+    for entry in posteriors.page(CE, 1).entries:
+        low, high = posteriors.sample(entry.part, entry.item, CE).answers[0].answer.interval
+        assert ((entry.part, entry.item) in shown) == (high - low + 1 >= 5)
+
+
+def test_the_confusion_matrix_counts_every_prediction_once(posteriors):
+    counts = np.array(posteriors.confusion("ce", None))
+    entries = posteriors.page(CE, 1).entries
+    assert counts.sum() == len(entries)
+    assert counts[3, 4] == sum((entry.truth, entry.predicted) == (3, 4) for entry in entries)
+    assert np.array_equal(counts, sum(np.array(posteriors.confusion("ce", part)) for part in ("0-0", "1-0")))
+
+
+def test_what_is_filtered_is_exported_with_notes(tmp_path):
+    write_whole_comparison(tmp_path, {"ce": 2.0}, splits=1)
+    posteriors = open_inspection(tmp_path).posteriors
+    wanted = Filter(method="ce", min_error=1, sort="error")
+    first = posteriors.page(wanted, 1).entries[0]
+    posteriors.put_note(first.part, first.item, flag=True, note='odd, "blurred"')
+    lines = list(csv.DictReader(io.StringIO(posteriors.csv(wanted, "abcde"))))
+    assert [int(line["item"]) for line in lines] == [entry.item for entry in posteriors.page(wanted, 1).entries]
+    assert (lines[0]["flag"], lines[0]["note"]) == ("yes", 'odd, "blurred"')
+    assert lines[0]["true_class"] == "abcde"[first.truth]
+    assert [entry.item for entry in posteriors.page(Filter(method="ce", flagged=True), 1).entries] == [first.item]
+    assert open_inspection(tmp_path).posteriors.page(wanted, 1).entries[0].note == 'odd, "blurred"'  # kept on disk
+
+
 @pytest.mark.bad_input
 def test_an_item_that_nobody_tested_on_is_told(posteriors):
+    with pytest.raises(InputError, match="Sample 3 is not in the test set of split 1-0"):
+        posteriors.put_note("1-0", 3, flag=True, note="")
     with pytest.raises(InputError, match="Sample 3 is not in the test set of split 1-0"):
         posteriors.sample("1-0", 3, CE)
 

@@ -22,9 +22,9 @@ def client(make_app):
 
 
 def test_every_page_and_its_figures_answer(client):
-    for path in ("/", "/samples", "/sample/0-0/20", "/labels", "/try"):
+    for path in ("/", "/samples", "/sample/0-0/20", "/confusion", "/labels", "/try"):
         assert client.get(path).status_code == 200
-    for path in ("about", "overview", "curves", "findings", "samples", "sample/0-0/20", "labels?label=2"):
+    for path in ("about", "overview", "curves", "findings", "samples", "sample/0-0/20", "confusion", "labels?label=2"):
         answer = client.get(f"/v1/inspect/{path}")
         assert answer.status_code == 200
         assert answer.json()
@@ -46,6 +46,24 @@ def test_filters_of_the_address_reach_the_list(client):
     errors = [abs(entry["truth"] - entry["predicted"]) for entry in entries]
     assert errors == sorted(errors, reverse=True)
     assert min(errors) >= 2
+
+
+def test_a_note_is_put_on_a_sample_and_exported(client):
+    posted = client.post("/v1/inspect/sample/0-0/20", json={"flag": True, "note": " look again "})
+    assert posted.json() == {"flag": True, "note": "look again"}
+    shown = client.get("/v1/inspect/sample/0-0/20").json()
+    assert (shown["flag"], shown["note"]) == (True, "look again")
+    exported = client.get("/v1/inspect/samples.csv?flagged=true")
+    assert exported.headers["content-type"] == "text/csv; charset=utf-8"
+    assert exported.text.splitlines()[1].endswith(",yes,look again")
+    client.post("/v1/inspect/sample/0-0/20", json={})
+    assert client.post("/v1/inspect/sample/0-0/20", content="flag=1").status_code == 422
+
+
+def test_a_page_that_is_not_there_is_a_page(client):
+    answer = client.get("/sample/9-9/1")
+    assert answer.status_code == 404
+    assert '<link rel="stylesheet" href="/static/inspector.css">' in answer.text
 
 
 def test_the_list_of_a_sample_may_be_of_all_parts(client):

@@ -116,6 +116,37 @@ def test_a_filter_keeps_what_it_says(part, truth, predicted, min_error, soi_belo
     assert set(found) == expected
 
 
+@given(
+    beaten=st.booleans(),
+    differ=st.integers(0, 3),
+    min_width=st.integers(0, 4),
+    flagged=st.booleans(),
+    seed=st.integers(0, 3),
+)
+def test_a_second_method_intervals_and_flags_filter_as_they_say(beaten, differ, min_width, flagged, seed):
+    rng = np.random.default_rng(seed)
+    others, widths = rng.integers(-1, NUM_CLASSES, len(ROWS)), rng.integers(0, 5, len(ROWS))
+    marked = {(row["part"], row["item"]) for row in ROWS if row["item"] % 3 == 0}
+    wanted = Filter(method="ce", beaten=beaten, differ=differ, min_width=min_width, flagged=flagged, other="elb")
+    expected = {
+        (row["part"], row["item"])
+        for row, other, width in zip(ROWS, others, widths, strict=True)
+        if (not (beaten or differ) or other >= 0)
+        and (not beaten or (row["error"] > 0 and other == row["truth"]))
+        and (not differ or abs(row["predicted"] - other) >= differ)
+        and width >= min_width
+        and (not flagged or (row["part"], row["item"]) in marked)
+    }
+    found = keys(chosen(SAMPLES, wanted, NAMES, others=others, widths=widths, flagged=marked))
+    assert set(found) == expected
+
+
+def test_a_group_is_named_whole():
+    names = {part: [f"Item {item} · p{item % 12}" for item in each.predictions.items] for part, each in SAID.items()}
+    found = keys(chosen(SAMPLES, replace(EVERYTHING, group="P1"), names))
+    assert {item % 12 for _, item in found} == {1}  # not p10 and p11
+
+
 KEYS = {
     "item": lambda row: (row["part"], row["item"]),
     "error": lambda row: (-row["error"], row["item"]),

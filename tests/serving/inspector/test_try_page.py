@@ -1,7 +1,7 @@
 from starlette.testclient import TestClient
 
 from onepeak.serving.http import create_app
-from onepeak.serving.inspector.try_page import model_columns, try_router
+from onepeak.serving.inspector.try_page import model_card, model_columns, try_router
 from onepeak.serving.posterior_options import PosteriorOptions
 from table_models import table_model
 
@@ -30,3 +30,20 @@ def test_how_the_server_answers_is_told():
         )
         page = TestClient(app, base_url="http://localhost").get("/").text
         assert f'<p class="quiet">{told}</p>' in page
+
+
+def test_the_card_of_the_model_is_shown_and_its_html_is_text(tmp_path):
+    assert model_card(tmp_path) == ""
+    (tmp_path / "README.md").write_text(
+        "---\nlicense: mit\n---\n# Grades\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n<script>x</script>\n"
+    )
+    card = model_card(tmp_path)
+    assert "<h1>Grades</h1>" in card
+    assert "<td>1</td>" in card
+    assert "license" not in card
+    assert "&lt;script&gt;" in card
+    model = table_model("elb")
+    with TestClient(
+        create_app(model, extra_routers=[try_router(model, folder=tmp_path)]), base_url="http://localhost"
+    ) as client:
+        assert card in client.get("/").text

@@ -142,5 +142,5 @@ def print_comparison(
         if note := tuned_note(results):
             print_note(f"Note: {note}")
         if not quiet:
-            print_findings(written, stderr=True)
+            print_findings(written, folder, stderr=True)
     return written.page

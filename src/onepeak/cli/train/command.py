@@ -1,72 +1,49 @@
 """`onepeak train`: one model."""
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import Annotated, Any
 
 from onepeak.cli import options
+from onepeak.cli.options import flag, path_flag, repeated, switch
 
 
+@options.with_flags(source=options.SOURCE, recipe_changes=options.RECIPE)
 def train(
     data: options.Data,
-    method: Annotated[
-        str, typer.Option("--method", help="Method (see onepeak methods), such as peak, elb, mv+elb or elb:t=2.")
-    ] = "peak",
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            callback=options.at_home,
-            help="New folder for the model and its results (default: out/NAME-METHOD).",
-        ),
-    ] = None,
-    root: options.Root = None,
-    order: options.Order = None,
-    label: options.Label = None,
-    group: options.Group = None,
-    path: options.Images = None,
-    text: options.Text = None,
-    columns: options.Columns = [],  # noqa: B006
-    category: options.Category = [],  # noqa: B006
-    drop: options.Drop = [],  # noqa: B006
-    decimal: options.Decimal = None,
-    encoding: options.Encoding = None,
-    missing: options.Missing = [],  # noqa: B006
+    source: dict[str, Any],
     protocol: options.Protocol = "auto",
-    split: Annotated[int, typer.Option("--split", min=0, help="Split of the protocol, counted from 0.")] = 0,
-    fold: Annotated[int, typer.Option("--fold", min=0, help="Fold of the split, counted from 0.")] = 0,
-    recipe: Annotated[
-        str, typer.Option("--recipe", callback=options.at_home, help="Recipe: auto, paper, or a TOML file.")
-    ] = "auto",
-    epochs: options.Epochs = None,
-    batch_size: options.BatchSize = None,
-    lr: options.LearningRate = None,
-    select: options.Select = None,
-    patience: options.Patience = None,
-    class_weight: options.ClassWeight = None,
-    bits: options.Bits = None,
+    split: Annotated[int, flag("Data", "--split", "Split of the protocol, counted from 0.", min=0)] = 0,
+    fold: Annotated[int, flag("Data", "--fold", "Fold of the split, counted from 0.", min=0)] = 0,
+    allow_leak: options.AllowLeak = False,
+    method: Annotated[
+        str, flag("Training", "--method", "Method (see onepeak methods), such as peak, elb, mv+elb or elb:t=2.")
+    ] = "peak",
+    recipe: Annotated[str, path_flag("Training", "--recipe", "Recipe: auto, paper, or a TOML file.")] = "auto",
+    *,
+    recipe_changes: dict[str, Any],
+    seed: options.Seed = 0,
     variant: Annotated[
-        str | None, typer.Option("--variant", help="Variant: corrected (the default) or as_published.")
+        str | None, flag("Training", "--variant", "Variant: corrected (the default) or as_published.")
     ] = None,
-    settings: Annotated[list[str], typer.Option("--set", help="Method setting: t=1.5. Repeatable.")] = [],  # noqa: B006
-    network: options.Network = [],  # noqa: B006
+    settings: Annotated[list[str], repeated("Training", "--set", "Method setting: t=1.5.")] = [],  # noqa: B006
     backbone: options.Backbone = None,
-    pooling: options.Pooling = None,
     weights: options.Weights = None,
     normalise: options.Normalise = None,
     freeze: options.Freeze = False,
-    seed: options.Seed = 0,
+    pooling: options.Pooling = None,
+    network: options.Network = [],  # noqa: B006
     device: options.Device = "auto",
-    precision: Annotated[str, typer.Option("--precision", help="Precision: fp32, bf16 or fp16.")] = "fp32",
+    precision: Annotated[str, flag("Compute", "--precision", "Precision: fp32, bf16 or fp16.")] = "fp32",
     threads: Annotated[
-        int | None, typer.Option("--threads", min=1, help="CPU threads (default: 1 for a table on a CPU, else all).")
+        int | None, flag("Compute", "--threads", "CPU threads (default: 1 for a table on a CPU, else all).", min=1)
     ] = None,
-    logger: options.Logger = "tensorboard",
-    resume: Annotated[bool, typer.Option("--resume", help="Resume the run in --out.")] = False,
-    skip_bad: options.SkipBad = False,
-    allow_leak: Annotated[bool, typer.Option("--allow-leak", help="Train even if samples leak between parts.")] = False,
     cache: options.Cache = None,
+    out: Annotated[
+        Path | None,
+        path_flag("Output", "--out", "New folder for the model and its results (default: out/NAME-METHOD)."),
+    ] = None,
+    resume: Annotated[bool, switch("Output", "--resume", "Resume the run in --out.")] = False,
+    logger: options.Logger = "tensorboard",
     quiet: options.Quiet = False,
 ) -> None:
     """Trains one model on one split and evaluates it on the test part.
@@ -83,40 +60,17 @@ def train(
         variant=variant or named_variant or "corrected",  # type: ignore[arg-type]  # checked there
         settings=named_settings | options.settings_of(settings),
     )
-    changes = options.recipe_changes(
-        epochs=epochs,
-        batch_size=batch_size,
-        lr=lr,
-        select=select,
-        patience=patience,
-        class_weight=class_weight,
-        bits=bits,
-    )
-    from_file, source = read_recipe(recipe)
+    changes = options.recipe_changes(**recipe_changes)
+    from_file, recipe_source = read_recipe(recipe)
     experiment = Experiment(
         name=name_for(data),
-        source=DataSource(
-            data,
-            root=root,
-            order=order,
-            label=label,
-            group=group,
-            path=path,
-            text=text,
-            columns=tuple(columns),
-            category=tuple(category),
-            drop=tuple(drop),
-            decimal=decimal,
-            encoding=encoding,
-            missing=tuple(missing),
-            skip_bad=skip_bad,
-        ),
+        source=DataSource(data, **source),
         methods=(entry,),
         protocol=protocol,
         splits=split + 1,
         seed=seed,
         recipe=from_file | changes,
-        recipe_source=source and source.changed_by(changes),
+        recipe_source=recipe_source and recipe_source.changed_by(changes),
         network=options.network_settings(network, backbone=backbone, pooling=pooling),
         weights=weights,
         normalise=normalise,  # type: ignore[arg-type]  # checked there

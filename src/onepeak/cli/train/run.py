@@ -87,6 +87,7 @@ def train_one(request: TrainRequest) -> None:
         show(result, manifest.num_classes, out)
         if not request.quiet:
             print_notes(training_warnings(result, manifest.num_classes, values_to_lower(out, result["selected_by"])))
+            print_note(f"Next: onepeak inspect {out} --open, or onepeak predict {out} FILES")
 
 
 def _takes_short_steps(prepared_experiment: PreparedExperiment) -> bool:

@@ -124,7 +124,7 @@ def name_ticks(
             axes.tick_params(axis="x", labelrotation=90)
 
 
-def save(figure: Printed, stem: Path, *, tight: bool = False) -> tuple[Path, Path]:
+def save(figure: Printed, stem: Path) -> tuple[Path, Path]:
     """Writes `<stem>.png` and `<stem>.pdf`; the same figure gives the same bytes."""
     stem.parent.mkdir(parents=True, exist_ok=True)
     paths = stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.pdf")
@@ -133,7 +133,6 @@ def save(figure: Printed, stem: Path, *, tight: bool = False) -> tuple[Path, Pat
     if layout is not None:
         layout.execute(figure)
         figure.set_layout_engine(None)
-    box, undated = "tight" if tight else None, {"CreationDate": None}
-    write_in_one_step(paths[0], lambda part: figure.savefig(part, format="png", dpi=200, bbox_inches=box))
-    write_in_one_step(paths[1], lambda part: figure.savefig(part, format="pdf", bbox_inches=box, metadata=undated))
+    write_in_one_step(paths[0], lambda part: figure.savefig(part, format="png", dpi=200))
+    write_in_one_step(paths[1], lambda part: figure.savefig(part, format="pdf", metadata={"CreationDate": None}))
     return paths

@@ -31,7 +31,10 @@ for (const chart of document.querySelectorAll(".chart")) near.observe(chart);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   for (const chart of drawn) Plotly.relayout(chart, colours(chart.layout));
 });
-addEventListener("beforeprint", () => document.querySelectorAll(".chart").forEach(draw));
+addEventListener("beforeprint", () => {
+  for (const chart of document.querySelectorAll(".chart")) draw(chart);
+  for (const closed of document.querySelectorAll("details")) closed.open = true;
+});
 
 // One predicted label for all charts of a section.
 for (const choice of document.querySelectorAll(".choose")) {

@@ -50,15 +50,22 @@ class JsonResponse(Response):
 
 _PAGE = """<!doctype html>
 <html lang="en">
+<head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>{title}</title>
-<h1>{title}</h1>
-<p>{text}</p>
-<p><a href="/">Go to the first page</a></p>
+<link rel="stylesheet" href="/static/inspector.css">
+<script src="/static/theme.js"></script>
+</head>
+<body>
+<main class="wide"><h1>{title}</h1>
+<p class="note">{text}</p>
+<p><a href="/">Go to the first page</a></p></main>
+</body>
 </html>
 """
+"""In the style of the inspector, where its pages are served too."""
 
 
 def failure(path: str, status: int, message: str, *, headers: Mapping[str, str] | None = None) -> Response:

@@ -60,6 +60,8 @@ class ImageReader:
 
 SIDE = 512
 """Pixels of the longer side of a map: enough to look smooth, since the network's own maps are coarse."""
+CONTOURS = (1 / 3, 2 / 3)
+"""Shares of the scale that have a line."""
 _MOST_MODELS = 2
 
 
@@ -128,7 +130,7 @@ def _missing_of(backbone: str) -> str:
 
 
 def overlay(evidence: npt.NDArray[np.float32], size: tuple[int, int], ends: tuple[float, float] | None = None) -> bytes:
-    """Draws a map as a PNG: colour and opacity rise with the evidence, from one end of the scale to the other.
+    """Draws a map as a PNG: colour and opacity rise with the evidence; lines at each third show it on any ground.
 
     Args:
         evidence: Height x width.
@@ -141,10 +143,28 @@ def overlay(evidence: npt.NDArray[np.float32], size: tuple[int, int], ends: tupl
     scale = SIDE / max(size)
     shape = max(1, round(size[0] * scale)), max(1, round(size[1] * scale))
     smooth = np.asarray(Image.fromarray(strength.astype(np.float32)).resize(shape, Image.Resampling.BICUBIC))
+    smooth = np.clip(smooth, 0, 1)
     # viridis: its lightness rises evenly, so that it reads without colour vision too
     colours = require("matplotlib", extra="serve", purpose="An evidence map").colormaps["viridis"]
-    pixels = (255 * colours(np.clip(smooth, 0, 1))).astype(np.uint8)
-    pixels[..., 3] = (255 * np.clip(smooth, 0, 1)).astype(np.uint8)
+    pixels = (255 * colours(smooth)).astype(np.uint8)
+    pixels[..., 3] = (255 * smooth).astype(np.uint8)
+    line = _thicker(_borders(np.digitize(smooth, CONTOURS)))
+    pixels[_thicker(_thicker(line)) & ~line] = (0, 0, 0, 160)
+    pixels[line] = (255, 255, 255, 235)
     file = io.BytesIO()
     Image.fromarray(pixels).save(file, format="PNG")
     return file.getvalue()
+
+
+def _borders(levels: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Where a pixel is of another level than the one left of it or above it."""
+    found = np.zeros(levels.shape, dtype=bool)
+    found[:, 1:] |= levels[:, 1:] != levels[:, :-1]
+    found[1:] |= levels[1:] != levels[:-1]
+    return found
+
+
+def _thicker(line: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """The line with a pixel more on each side."""
+    wide = np.pad(line, 1)
+    return wide[1:-1, 1:-1] | wide[2:, 1:-1] | wide[:-2, 1:-1] | wide[1:-1, 2:] | wide[1:-1, :-2]

@@ -12,6 +12,7 @@ from onepeak._core.files import expanded
 from onepeak.errors import InputError, OnepeakError
 from onepeak.report.palette import Style, styles
 from onepeak.serving.actions import read_actions
+from onepeak.serving.inspector.notes import SampleNotes
 from onepeak.serving.inspector.overview import Course, Overview, curves, overview
 from onepeak.serving.inspector.runs import FinishedRun, find_runs
 
@@ -62,6 +63,7 @@ class Inspection:
         self.actions = tuple(actions)
         self._source = source
         self._given = given or {}
+        self.notes_of_samples = SampleNotes(folder)
         self._posteriors: Posteriors | None = None
         self._lock = threading.Lock()
         self._loading = threading.Lock()  # one thread loads torch while the others wait
@@ -107,7 +109,7 @@ class Inspection:
                     from onepeak.serving.inspector.posteriors import Posteriors
 
                 source = open_source(self.config, self.dataset) if self._source is None else self._source
-                self._posteriors = Posteriors(self.runs, self.classes, source, self._given)
+                self._posteriors = Posteriors(self.runs, self.classes, source, self._given, self.notes_of_samples)
             return self._posteriors
 
     def prepare(self) -> None:
@@ -127,7 +129,8 @@ class Inspection:
 
         try:
             runs = read_results(self.folder)
-            return findings(runs, summary(runs, metrics=("mae", "soi_predicted")), paradoxical={}, variation={})
+            table = summary(runs, metrics=("mae", "soi_predicted"))
+            return tuple(each.text for each in findings(runs, table, paradoxical={}, variation={}))
         except OnepeakError:
             return ()
 
@@ -187,4 +190,16 @@ class Filter:
     """Only samples whose second most probable class is not adjacent to the first."""
     search: str = ""
     """A part of the sample's name, case-insensitive."""
+    group: str = ""
+    """The whole name of a group, such as a patient."""
+    min_width: int = 0
+    """Of the interval, in classes."""
+    flagged: bool = False
+    """Only samples that the user has flagged."""
+    other: str | None = None
+    """Another row, to compare with."""
+    beaten: bool = False
+    """Only samples on which the other row is right and this one wrong."""
+    differ: int = 0
+    """At least so many classes between the predictions of the two rows."""
     sort: Sort = "item"

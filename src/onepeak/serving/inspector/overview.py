@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak.report.figures.curves import at_every_epoch, curve
-from onepeak.report.figures.tradeoff import Limits, column_of_names, limits_around, limits_of_order
+from onepeak.report.figures.tradeoff import soi_limits
 from onepeak.report.palette import Style
 from onepeak.serving.inspector.runs import FinishedRun
 from onepeak.training.out_folder import HISTORY
@@ -45,8 +45,6 @@ class Row:
     figures: Mapping[str, Figure]
     points: tuple[tuple[float, float], ...]
     """Error and consistency of each run."""
-    name_height: Number
-    """The height of its name next to the error-against-consistency chart; None if the row has no point there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,10 +64,8 @@ class Overview:
     rows: tuple[Row, ...]
     chance: float
     """The side order index of guessing by the mode."""
-    across: Limits | None
-    """The range of errors in the error-against-consistency chart; None if it has no point."""
-    upward: Limits | None
-    """The range of consistency in that chart."""
+    upward: tuple[float, float] | None
+    """The range of consistency in the chart of error against consistency; None if it has no point."""
 
 
 def overview(runs: Sequence[FinishedRun], looks: Mapping[str, Style], *, num_classes: int) -> Overview:
@@ -82,11 +78,7 @@ def overview(runs: Sequence[FinishedRun], looks: Mapping[str, Style], *, num_cla
     """
     of_row = {row: [run for run in runs if run.row == row] for row in looks}
     best = {name: _best(of_row, name) for name in METRICS}
-    means = {row: point for row, own in of_row.items() if all(map(math.isfinite, point := _middle(own)))}
-    drawn = [*means.values(), *(point for own in of_row.values() for point in _points(own))]
-    across = limits_around((mae, mae) for mae, _ in drawn) if drawn else None
-    upward = limits_of_order((soi, soi) for _, soi in drawn) if drawn else None
-    heights = column_of_names(means, upward) if means and upward else {}
+    drawn = [soi for own in of_row.values() for _, soi in _points(own)]
     rows = tuple(
         Row(
             row=row,
@@ -97,12 +89,11 @@ def overview(runs: Sequence[FinishedRun], looks: Mapping[str, Style], *, num_cla
                 for name in METRICS
             },
             points=tuple(_points(own)),
-            name_height=heights.get(row),
         )
         for row, own in of_row.items()
     )
     # Half of the pairs by chance, plus those at the highest score: `onepeak.metrics.functional.side_order_chance`.
-    return Overview(rows=rows, chance=0.5 + 1 / num_classes, across=across, upward=upward)
+    return Overview(rows=rows, chance=0.5 + 1 / num_classes, upward=soi_limits(drawn) if drawn else None)
 
 
 def curves(runs: Sequence[FinishedRun]) -> dict[str, dict[str, Course]]:
@@ -120,10 +111,6 @@ def curves(runs: Sequence[FinishedRun]) -> dict[str, dict[str, Course]]:
 def _mean(runs: Iterable[FinishedRun], name: str) -> float:
     found = _defined(runs, name)
     return float(np.mean(found)) if found else math.nan
-
-
-def _middle(runs: Sequence[FinishedRun]) -> tuple[float, float]:
-    return _mean(runs, "mae"), _mean(runs, "soi_predicted")
 
 
 def _std(runs: Iterable[FinishedRun], name: str) -> float:

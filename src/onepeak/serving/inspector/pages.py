@@ -67,6 +67,16 @@ class SamplePage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ConfusionPage:
+    """What each true class is taken for; a cell opens its samples."""
+
+    template: ClassVar[str] = "confusion.html"
+    shell: Shell
+    rows: tuple[str, ...]
+    parts: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
 class LabelsPage:
     """All posteriors with one predicted label."""
 
@@ -84,12 +94,14 @@ class TryPage:
     shell: Shell
     columns: Mapping[str, tuple[str, ...]]
     """The columns of a table model, with the names of categories; empty for an image model."""
+    card: str
+    """The model's card as HTML; empty if it has none."""
 
 
-PLACES = {"Overview": "/", "Samples": "/samples", "Labels": "/labels"}
+PLACES = {"Overview": "/", "Samples": "/samples", "Confusion": "/confusion", "Labels": "/labels"}
 TRY_PLACE = {"Try it": "/try"}
 
-AnyPage: TypeAlias = OverviewPage | SamplesPage | SamplePage | LabelsPage | TryPage
+AnyPage: TypeAlias = OverviewPage | SamplesPage | SamplePage | ConfusionPage | LabelsPage | TryPage
 
 
 @dataclass(frozen=True, kw_only=True)

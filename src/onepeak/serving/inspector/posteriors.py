@@ -1,9 +1,11 @@
 """The posteriors of all runs, behind every page but the first. Needs torch."""
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import final
+from typing import Any, final
 
 import numpy as np
 import torch
@@ -14,6 +16,7 @@ from onepeak.posterior import is_unimodal
 from onepeak.report.source import Source
 from onepeak.serving.inspector.images import EvidenceMaps, ImageReader
 from onepeak.serving.inspector.inspection import Filter
+from onepeak.serving.inspector.notes import SampleNote, SampleNotes
 from onepeak.serving.inspector.run_predictions import Archive
 from onepeak.serving.inspector.runs import FinishedRun
 from onepeak.serving.inspector.sample_records import (
@@ -111,6 +114,7 @@ class Posteriors:
         classes: The classes in their order.
         source: The data.
         given: Predictions that are not on disk, by row and part.
+        notes: The user's notes on samples.
     """
 
     def __init__(
@@ -119,7 +123,9 @@ class Posteriors:
         classes: Sequence[str],
         source: Source,
         given: Mapping[tuple[str, str], RunPredictions],
+        notes: SampleNotes,
     ) -> None:
+        self.notes = notes
         self.archive = Archive(runs, len(classes), given)
         self.source = source
         self.images = ImageReader(source)
@@ -145,7 +151,7 @@ class Posteriors:
             total=len(places),
             page=page,
             num_pages=num_pages,
-            entries=tuple(self._entry(samples, index, predictions[samples.part_of(index)]) for index in shown),
+            entries=tuple(self._entry(samples, index, predictions[samples.part_of(index)], wanted) for index in shown),
         )
 
     def sample(self, part: str, item: int, wanted: Filter) -> OneSample:
@@ -179,7 +185,51 @@ class Posteriors:
             parts=self.archive.parts_with(item),
             answers=tuple(self._answer(*each) for each in found),
             surroundings=self._surroundings(part, item, wanted),
+            **self._note(part, item),
         )
+
+    def confusion(self, row: str, part: str | None) -> list[list[int]]:
+        """Returns how often each true class (rows) was given each class (columns), of one part or of all."""
+        samples = self.archive.samples(row)
+        own = np.ones(len(samples), dtype=bool) if part is None else samples.is_of(part)
+        counts = np.zeros((self.archive.num_classes, self.archive.num_classes), dtype=np.int64)
+        np.add.at(counts, (samples.label[own], samples.predicted[own]), 1)
+        found: list[list[int]] = counts.tolist()
+        return found
+
+    def csv(self, wanted: Filter, classes: Sequence[str]) -> str:
+        """Returns all samples that pass a filter as CSV, one line per sample, with the user's notes."""
+        samples, places = self._chosen(wanted)
+        predictions = self.archive.of_row(wanted.method)
+        file = io.StringIO()
+        writer = csv.writer(file)
+        header = ("part", "item", "name", "true_class", "predicted_class", "error", "probability", "soi", "paradoxical")
+        writer.writerow((*header, "flag", "note"))
+        for index in places.tolist():
+            part, item = samples.part_of(index), int(samples.item[index])
+            truth, predicted = int(samples.label[index]), int(samples.predicted[index])
+            shown, note = (f"{samples.sure[index]:.5f}", f"{samples.soi[index]:.5f}"), self._note(part, item)
+            name = predictions[part].name(int(samples.place[index]), self.source)
+            line = (part, item, name, classes[truth], classes[predicted], abs(truth - predicted), *shown)
+            marks = (bool(samples.paradoxical[index]), note["flag"])
+            writer.writerow((*line, *("yes" if each else "no" for each in marks), note["note"]))
+        return file.getvalue()
+
+    def put_note(self, part: str, item: int, *, flag: bool, note: str) -> None:
+        """Puts a flag and a note on a sample that some run tested on.
+
+        Raises:
+            InputError: No run tested on it, or the file cannot be written.
+        """
+        for _, predictions, place in self.archive.of_part(part, item):
+            name = predictions.name(place, self.source)
+            self.notes.put(SampleNote(part=part, item=item, name=name, flag=flag, note=note))
+            return
+        raise InputError(f"Sample {item} is not in the test set of split {part}.")
+
+    def _note(self, part: str, item: int) -> dict[str, Any]:
+        note = self.notes.known.get((part, item))
+        return {"flag": note is not None and note.flag, "note": "" if note is None else note.note}
 
     def label(self, label: int, part: str | None) -> LabelView:
         """Returns all posteriors with one predicted label, by row.
@@ -208,16 +258,25 @@ class Posteriors:
 
     def _chosen(self, wanted: Filter) -> tuple[Samples, Integers]:
         samples = self.archive.samples(wanted.method)
-        names = self.archive.names(wanted.method, self.source) if wanted.search.strip() else {}
-        return samples, chosen(samples, wanted, names)
+        named = wanted.search.strip() or wanted.group.strip()
+        return samples, chosen(
+            samples,
+            wanted,
+            self.archive.names(wanted.method, self.source) if named else {},
+            others=None if wanted.other is None else self.archive.others(wanted.method, wanted.other),
+            widths=self.archive.widths(wanted.method) if wanted.min_width else None,
+            flagged={key for key, note in self.notes.known.items() if note.flag} if wanted.flagged else (),
+        )
 
-    def _entry(self, samples: Samples, index: int, predictions: RunPredictions) -> Entry:
+    def _entry(self, samples: Samples, index: int, predictions: RunPredictions, wanted: Filter) -> Entry:
         place, predicted = int(samples.place[index]), int(samples.predicted[index])
+        part, item = samples.part_of(index), int(samples.item[index])
+        other, other_probs = self._other(part, item, wanted.other)
         log_probs = predictions.predictions.log_probs[place].numpy()
         where = self._where(predictions, place) if self.kind == "rows" else None
         return Entry(
-            part=samples.part_of(index),
-            item=int(samples.item[index]),
+            part=part,
+            item=item,
             name=predictions.name(place, self.source),
             truth=int(samples.label[index]),
             trained_on=predictions.learnt(place),
@@ -227,7 +286,19 @@ class Posteriors:
             probs=rounded(np.exp(log_probs)),
             out_of_order=[pair.outer for pair in violations(log_probs, predicted)],
             features={} if where is None else dict(islice(self.source.features(where).items(), FEW_FEATURES)),
+            other=other,
+            other_probs=other_probs,
+            **self._note(part, item),
         )
+
+    def _other(self, part: str, item: int, row: str | None) -> tuple[int | None, list[float] | None]:
+        """The prediction of another row for a sample, and its posterior."""
+        predictions = None if row is None else self.archive.of_row(row, part).get(part)
+        place = None if predictions is None else predictions.place(item)
+        if predictions is None or place is None:
+            return None, None
+        found = predictions.predictions
+        return int(found.predicted_index[place]), rounded(np.exp(found.log_probs[place].numpy()))
 
     def _answer(self, run: FinishedRun, predictions: RunPredictions, place: int) -> MethodPrediction:
         found = answer(

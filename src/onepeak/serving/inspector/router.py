@@ -10,6 +10,7 @@ from pathlib import Path as PathStaticFiles
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query
+from pydantic import BaseModel, Field
 from starlette.responses import FileResponse, HTMLResponse, Response
 
 from onepeak.errors import MissingExtraError
@@ -17,6 +18,7 @@ from onepeak.serving.http.failures import JsonResponse, RequestError
 from onepeak.serving.inspector.inspection import Filter, Inspection, Sort
 from onepeak.serving.inspector.pages import (
     About,
+    ConfusionPage,
     LabelsPage,
     SamplePage,
     TryPage,
@@ -37,18 +39,35 @@ Item = Annotated[int, Path(ge=0, le=_MOST_ITEM)]
 Label = Annotated[int, Query(ge=0)]
 
 
-def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str, ...]] | None = None) -> APIRouter:
+class NoteBody(BaseModel):
+    """The body of a request that puts a note on a sample."""
+
+    flag: bool = False
+    note: str = Field(default="", max_length=2000)
+
+
+def inspector_router(
+    inspection: Inspection, *, columns: Mapping[str, tuple[str, ...]] | None = None, card: str = ""
+) -> APIRouter:
     """Returns the pages of an inspection and the data they fetch.
 
     Args:
         inspection: The inspection.
         columns: The columns of the model behind /v1/predict, empty for an image model; None without a model, and then
             there is no page to try it.
+        card: The card of that model, as HTML.
     """
     router = APIRouter(include_in_schema=False)
     parts = part_names(inspection.parts)
-    router.include_router(_pages(inspection, parts, columns))
-    router.include_router(_first_figures(inspection, parts))
+    warming = threading.Lock()  # never released
+
+    def warm() -> None:
+        """Reads the posteriors ahead of their first page; stopping the server does not wait for this."""
+        if warming.acquire(blocking=False):
+            threading.Thread(target=inspection.prepare, daemon=True).start()
+
+    router.include_router(_pages(inspection, parts, columns, card, warm))
+    router.include_router(_first_figures(inspection, parts, warm))
     router.include_router(_posteriors(inspection, parts))
     router.include_router(_images(inspection))
     router.include_router(static_router())
@@ -56,7 +75,11 @@ def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str,
 
 
 def _pages(
-    inspection: Inspection, parts: Mapping[str, str], columns: Mapping[str, tuple[str, ...]] | None
+    inspection: Inspection,
+    parts: Mapping[str, str],
+    columns: Mapping[str, tuple[str, ...]] | None,
+    card: str,
+    warm: Callable[[], None],
 ) -> APIRouter:
     """The HTML pages."""
     router = APIRouter(include_in_schema=False)
@@ -68,12 +91,17 @@ def _pages(
 
     @router.get("/samples")
     def samples() -> HTMLResponse:
+        warm()  # while the browser still loads the page
         return _html(samples_page(inspection, around))
 
     @router.get("/sample/{tested}/{item}")
     def sample(tested: PartName, item: Item) -> HTMLResponse:
         part = _known("part", tested, parts)
         return _html(SamplePage(shell=around, part=part, item=item, has_actions=bool(inspection.actions)))
+
+    @router.get("/confusion")
+    def confusion() -> HTMLResponse:
+        return _html(ConfusionPage(shell=around, rows=tuple(inspection.looks), parts=parts))
 
     @router.get("/labels")
     def labels() -> HTMLResponse:
@@ -83,15 +111,14 @@ def _pages(
     def try_it() -> HTMLResponse:
         if columns is None:
             raise RequestError(404, "There is no model to try: give one with --model.")
-        return _html(TryPage(shell=around, columns=columns))
+        return _html(TryPage(shell=around, columns=columns, card=card))
 
     return router
 
 
-def _first_figures(inspection: Inspection, parts: Mapping[str, str]) -> APIRouter:
+def _first_figures(inspection: Inspection, parts: Mapping[str, str], warm: Callable[[], None]) -> APIRouter:
     """Data for all pages, and the figures of the first one."""
     router = APIRouter(prefix=DATA, include_in_schema=False)
-    first_reader = threading.Lock()  # never released
 
     @router.get("/about")
     def about() -> JsonResponse:
@@ -111,10 +138,7 @@ def _first_figures(inspection: Inspection, parts: Mapping[str, str]) -> APIRoute
     @router.get("/findings")
     def findings() -> JsonResponse:
         found = inspection.findings
-        # The first page is complete, and its reader will open the samples next; stopping the server does not wait for
-        # this.
-        if first_reader.acquire(blocking=False):
-            threading.Thread(target=inspection.prepare, daemon=True).start()
+        warm()  # the first page is complete, and its reader will open the samples next
         return JsonResponse(found)
 
     return router
@@ -132,6 +156,24 @@ def _posteriors(inspection: Inspection, parts: Mapping[str, str]) -> APIRouter:
     @router.get("/sample/{tested}/{item}")
     def sample(tested: PartName, item: Item, query: query) -> JsonResponse:
         return JsonResponse(asdict(inspection.posteriors.sample(_known("part", tested, parts), item, query)))
+
+    @router.post("/sample/{tested}/{item}")
+    def note(tested: PartName, item: Item, given: NoteBody) -> JsonResponse:
+        part = _known("part", tested, parts)
+        inspection.posteriors.put_note(part, item, flag=given.flag, note=given.note.strip())
+        return JsonResponse({"flag": given.flag, "note": given.note.strip()})
+
+    @router.get("/samples.csv")
+    def export(query: query) -> Response:
+        text = inspection.posteriors.csv(query, inspection.classes)
+        kept_as = {"Content-Disposition": 'attachment; filename="samples.csv"'}
+        return Response(text.encode("utf-8"), media_type="text/csv; charset=utf-8", headers=kept_as)
+
+    @router.get("/confusion")
+    def confusion(method: str | None = None, part: str | None = None) -> JsonResponse:
+        row = _known("method", method or next(iter(inspection.looks)), inspection.looks)
+        own = None if part is None else _known("part", part, parts)
+        return JsonResponse({"row": row, "counts": inspection.posteriors.confusion(row, own)})
 
     @router.get("/labels")
     def labels(label: Label, part: str | None = None) -> JsonResponse:
@@ -177,6 +219,12 @@ def _wanted(inspection: Inspection, parts: Mapping[str, str]) -> Callable[..., F
         soi: Annotated[float | None, Query(ge=0, le=1.01)] = None,
         paradoxical: bool = False,
         search: Annotated[str, Query(max_length=200)] = "",
+        group: Annotated[str, Query(max_length=200)] = "",
+        width: Annotated[int, Query(ge=0)] = 0,
+        flagged: bool = False,
+        other: str | None = None,
+        beaten: bool = False,
+        differ: Annotated[int, Query(ge=0)] = 0,
         sort: Sort = "item",
     ) -> Filter:
         return Filter(
@@ -188,6 +236,12 @@ def _wanted(inspection: Inspection, parts: Mapping[str, str]) -> Callable[..., F
             soi_below=soi,
             paradoxical=paradoxical,
             search=search,
+            group=group,
+            min_width=width,
+            flagged=flagged,
+            other=None if other is None else _known("other", other, inspection.looks),
+            beaten=beaten,
+            differ=differ,
             sort=sort,
         )
 

@@ -5,12 +5,16 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar, final
 
+import numpy as np
+from torch import Tensor
+
 from onepeak.errors import InputError
 from onepeak.experiment.results import part_predictions
+from onepeak.posterior import temper
 from onepeak.report.source import Source
 from onepeak.serving.inspector.runs import FinishedRun
-from onepeak.serving.inspector.samples import RunPredictions, Samples, read_run_predictions, samples_of
-from onepeak.training.calibration import Calibration, calibration_of
+from onepeak.serving.inspector.samples import Integers, RunPredictions, Samples, read_run_predictions, samples_of
+from onepeak.training.calibration import ALPHA, Calibration, calibration_of
 from onepeak.training.model_files import load_description
 from onepeak.training.out_folder import DESCRIPTION
 
@@ -87,6 +91,30 @@ class Archive:
                 self._names[part] = [predictions.name(place, source) for place in range(len(predictions))]
         return self._names
 
+    def others(self, row: str, other: str) -> Integers:
+        """Returns the prediction of another row for each sample of a row; -1 where it has none."""
+        samples, rows = self.samples(row), self.of_row(other)
+        found = np.full(len(samples), -1, dtype=np.int64)
+        for number, part in enumerate(samples.parts):
+            theirs = rows[part].predictions if part in rows else None
+            if theirs is None or not len(theirs):
+                continue
+            own = np.flatnonzero(samples.part == number)
+            order = np.argsort(theirs.items, kind="stable")
+            places = order[np.searchsorted(theirs.items, samples.item[own], sorter=order).clip(max=len(order) - 1)]
+            same = theirs.items[places] == samples.item[own]
+            found[own[same]] = theirs.predicted_index.numpy()[places[same]]
+        return found
+
+    def widths(self, row: str) -> Integers:
+        """Returns how many classes the interval of each sample of a row holds; 0 where there is no interval."""
+        found = []
+        for part, predictions in self.of_row(row).items():
+            ends = interval_ends(predictions, self.calibration(self.runs[row, part]))
+            nothing = np.zeros(len(predictions), dtype=np.int64)
+            found.append(nothing if ends is None else (ends[:, 1] - ends[:, 0] + 1).numpy())
+        return np.concatenate(found)
+
     def parts_with(self, item: int) -> tuple[str, ...]:
         """Returns the parts that tested a sample; all rows agree, so one run per part is read."""
         tested: dict[str, bool] = {}
@@ -110,6 +138,15 @@ def read_calibration(run: FinishedRun) -> Calibration | None:
     except InputError:
         return None  # the page says that there is no interval
     return calibration_of(valid) if len(valid) else None
+
+
+def interval_ends(predictions: RunPredictions, calibration: Calibration | None) -> Tensor | None:
+    """Returns the lowest and the highest class of each interval; None if the model was not calibrated."""
+    if calibration is None or not calibration.allows(ALPHA):
+        return None
+    own = predictions.predictions
+    raw = temper(own.log_probs, 1 / calibration.temperature) if predictions.calibrated else own.log_probs
+    return calibration.intervals(raw, own.predicted_index, ALPHA)
 
 
 Value = TypeVar("Value")

@@ -132,6 +132,11 @@ class Entry:
     """Classes that are not less probable than their neighbour towards the prediction."""
     features: dict[str, str]
     """The first few columns, for tables."""
+    flag: bool
+    note: str
+    other: int | None
+    """The prediction of the other row of the filter."""
+    other_probs: list[float] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,3 +204,5 @@ class OneSample:
     """All splits and folds whose test part contains the sample."""
     answers: tuple[MethodPrediction, ...]
     surroundings: Surroundings
+    flag: bool
+    note: str

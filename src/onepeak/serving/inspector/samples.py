@@ -1,6 +1,6 @@
 """All test samples of one row of the table, as columns for fast filtering and sorting."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -101,6 +101,10 @@ class Samples:
         """The split and fold of an entry."""
         return self.parts[int(self.part[index])]
 
+    def is_of(self, part: str) -> Choice:
+        """Whether each entry is of a split and fold."""
+        return np.array([each == part for each in self.parts], dtype=bool)[self.part]
+
 
 def samples_of(predictions: Mapping[str, RunPredictions]) -> Samples:
     """Combines the runs of one row.
@@ -126,18 +130,29 @@ def samples_of(predictions: Mapping[str, RunPredictions]) -> Samples:
     return Samples(parts=tuple(predictions), **{name: np.concatenate(column) for name, column in columns.items()})
 
 
-def chosen(samples: Samples, wanted: Filter, names: Mapping[str, Sequence[str]]) -> Integers:
+def chosen(
+    samples: Samples,
+    wanted: Filter,
+    names: Mapping[str, Sequence[str]],
+    *,
+    others: Integers | None = None,
+    widths: Integers | None = None,
+    flagged: Collection[tuple[str, int]] = (),
+) -> Integers:
     """Returns the positions of the matching samples, in the requested order; ties keep the order of the data.
 
     Args:
         samples: All samples of the row.
         wanted: The filter.
-        names: The names of the samples of each part, for the search.
+        names: The names of the samples of each part, for the search and for groups.
+        others: The predictions of the other row; -1 where it has none.
+        widths: Classes in the interval of each sample; 0 where there is none.
+        flagged: Parts and items of flagged samples.
     """
     error = np.abs(samples.label - samples.predicted)
     keep: Choice = error >= wanted.min_error
     if wanted.part is not None:
-        keep &= np.array([part == wanted.part for part in samples.parts], dtype=bool)[samples.part]
+        keep &= samples.is_of(wanted.part)
     if wanted.truth is not None:
         keep &= samples.label == wanted.truth
     if wanted.predicted is not None:
@@ -146,9 +161,22 @@ def chosen(samples: Samples, wanted: Filter, names: Mapping[str, Sequence[str]])
         keep &= samples.soi < wanted.soi_below
     if wanted.paradoxical:
         keep &= samples.paradoxical
+    if others is not None and (wanted.beaten or wanted.differ):
+        keep &= (others >= 0) & (np.abs(samples.predicted - others) >= wanted.differ)
+        if wanted.beaten:
+            keep &= (error > 0) & (others == samples.label)
+    if widths is not None and wanted.min_width:
+        keep &= widths >= wanted.min_width
+    if wanted.flagged:
+        keep &= np.array(
+            [(samples.part_of(index), item) in flagged for index, item in enumerate(samples.item.tolist())]
+        )
     if wanted.search.strip():
         sought = wanted.search.strip().casefold()
         keep &= np.concatenate([[sought in name.casefold() for name in names[part]] for part in samples.parts])
+    if wanted.group.strip():
+        end = f" · {wanted.group.strip()}".casefold()
+        keep &= np.concatenate([[name.casefold().endswith(end) for name in names[part]] for part in samples.parts])
     found = np.flatnonzero(keep)
     return found[np.lexsort((samples.item[found], _key(samples, wanted, error)[found]))]
 

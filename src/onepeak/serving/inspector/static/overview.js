@@ -33,26 +33,22 @@ function showTable() {
     element("td", {}, String(row.num_runs)))));
 }
 
-const LETTER = 7, LINE = 16; // pixels of a name: a letter's width, and a line's height with its spacing
 const chanceSeen = () => found.upward && found.upward[0] <= found.chance && found.chance <= found.upward[1];
 
 function tradeoff() {
-  const named = found.rows.filter(row => row.name_height !== null), side = found.across?.[1];
-  const data = named.flatMap(row => [
-    {type: "scatter", mode: "lines+text", x: [row.figures.mae.mean, side], y: [row.figures.soi_predicted.mean, row.name_height], text: ["", ` ${row.row}`],
-      textposition: "middle right", cliponaxis: false, line: {width: 1, color: faint(row.look.colour, 0.5)}, hoverinfo: "skip", meta: row.row},
-    {type: "scatter", mode: "markers", x: row.points.map(point => point[0]), y: row.points.map(point => point[1]),
+  const drawn = found.rows.filter(row => row.points.length);
+  const data = drawn.flatMap(row => [
+    {type: "scatter", mode: "markers", x: row.points.map(point => point[0]), y: row.points.map(point => point[1]), showlegend: false, legendgroup: row.row,
       marker: {color: faint(row.look.colour, 0.4), size: 6, symbol: row.look.symbol}, hoverinfo: "skip", meta: row.row},
-    {type: "scatter", mode: "markers", x: [row.figures.mae.mean], y: [row.figures.soi_predicted.mean], cliponaxis: false, meta: row.row,
+    {type: "scatter", mode: "markers", x: [row.figures.mae.mean], y: [row.figures.soi_predicted.mean], cliponaxis: false, meta: row.row, name: row.row, legendgroup: row.row,
       marker: {color: row.look.colour, size: 12, symbol: row.look.symbol, line: {width: 1, color: ink("ground")}},
       hovertemplate: `${row.row}: MAE %{x:.3f}, SOI %{y:.1%}<extra></extra>`},
   ]);
   const level = {type: "line", x0: 0, x1: 1, xref: "paper", y0: found.chance, y1: found.chance, line: {dash: "dash", width: 1, color: ink("soft")}};
-  const word = {x: 0, xref: "paper", xanchor: "left", y: found.chance, yanchor: "bottom", text: "chance", showarrow: false, font: {color: ink("soft")}};
-  const widest = Math.max(0, ...named.map(row => row.row.length));
-  return {data, layout: {height: Math.max(380, 90 + LINE * named.length), margin: {l: 56, r: 12 + LETTER * widest, t: 24, b: 44},
+  const word = {x: 0, xref: "paper", xanchor: "left", y: found.chance, yanchor: "bottom", text: "random guessing", showarrow: false, font: {color: ink("soft")}};
+  return {data, layout: {height: 420, showlegend: true, margin: {l: 56, r: 12, t: 24, b: 44},
     shapes: chanceSeen() ? [level] : [], annotations: chanceSeen() ? [word] : [],
-    xaxis: {title: {text: "mean absolute error", standoff: 8}, range: found.across}, yaxis: {title: {text: "side order index", standoff: 8}, tickformat: "~%", range: found.upward}}};
+    xaxis: {title: {text: "mean absolute error", standoff: 8}}, yaxis: {title: {text: "side order index", standoff: 8}, tickformat: "~%", range: found.upward}}};
 }
 
 function curves(name) {

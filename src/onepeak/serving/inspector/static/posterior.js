@@ -13,8 +13,8 @@ export function violations(logProbs, predicted) {
 }
 
 /** A small posterior as SVG: bars, with the prediction dark, classes out of order in the warning colour, and the truth below. */
-export function spark({probs, predicted, truth, out_of_order}) {
-  const count = probs.length, high = Math.max(...probs, 1e-9), width = 120, tall = 36, step = width / count;
+export function spark({probs, predicted, truth, out_of_order, other_probs: others = null}) {
+  const count = probs.length, high = Math.max(...probs, ...(others ?? []), 1e-9), width = 120, tall = 36, step = width / count;
   const bad = new Set(out_of_order);
   const gap = count > 30 ? 0 : 0.18 * step;
   const bars = probs.map((value, place) => {
@@ -24,13 +24,14 @@ export function spark({probs, predicted, truth, out_of_order}) {
   });
   const middle = (truth + 0.5) * step;
   return element("svg", {class: "spark", viewBox: `0 0 ${width} ${tall + 8}`, preserveAspectRatio: "none", "aria-hidden": "true"},
-    bars, element("path", {class: "truth", d: `M${middle - 4} ${tall + 7}L${middle} ${tall + 1.5}L${middle + 4} ${tall + 7}Z`}));
+    bars, others && element("path", {class: "other", d: others.map((value, place) => `${place ? "L" : "M"}${((place + 0.5) * step).toFixed(2)} ${(tall - tall * value / high).toFixed(2)}`).join("")}),
+    element("path", {class: "truth", d: `M${middle - 4} ${tall + 7}L${middle} ${tall + 1.5}L${middle + 4} ${tall + 7}Z`}));
 }
 
 /** The chart of one posterior. `extra`: whether to draw all marks, as in the large chart. */
-export function posteriorChart(said, classes, {truth = null, trueProbs = null, extra = true, width = 800} = {}) {
+export function posteriorChart(said, classes, {truth = null, trueProbs = null, beside = null, extra = true, width = 800} = {}) {
   const narrow = extra && width < 560, bad = new Set(said.violations.map(pair => pair.outer)), places = said.probs.map((_, place) => place);
-  const top = Math.max(...said.probs, ...(extra && said.projected ? said.projected : []), ...(extra && trueProbs ? trueProbs : []), 0.02);
+  const top = Math.max(...said.probs, ...(extra && said.projected ? said.projected : []), ...(extra && trueProbs ? trueProbs : []), ...(beside ? beside.answer.probs : []), 0.02);
   const names = places.map(place => classes[place]);
   const hover = "%{customdata}: %{y:.3f}<extra></extra>";
   const bars = (chosen, name, marker) => ({type: "bar", name, x: chosen, y: chosen.map(place => said.probs[place]),
@@ -38,6 +39,8 @@ export function posteriorChart(said, classes, {truth = null, trueProbs = null, e
   const data = [bars(places.filter(place => !bad.has(place)), said.raw ? "raw posterior" : "posterior", {color: ink("bar")})];
   if (bad.size) data.push(bars(places.filter(place => bad.has(place)), "out of order",
     {color: ink("warn"), pattern: {shape: classes.length > 30 ? "" : "/", fillmode: "overlay", fgcolor: ink("raised"), fgopacity: 0.75, size: 7, solidity: 0.22}}));
+  if (beside) data.push({type: "scatter", mode: "lines+markers", name: beside.row, x: places, y: beside.answer.probs, customdata: names, hovertemplate: `${beside.row}, ${hover}`,
+    line: {color: beside.colour, width: 2.5}, marker: {size: classes.length > 30 ? 3 : 6}});
   if (extra && trueProbs) data.push({type: "scatter", mode: "lines", name: "true posterior", x: places, y: trueProbs,
     line: {color: ink("soft"), width: 1.5, dash: "dot"}, customdata: names, hovertemplate: hover});
   if (extra && said.projected && !said.unimodal) data.push({type: "scatter", mode: "lines+markers", name: "nearest one-peaked", x: places,
@@ -86,16 +89,23 @@ const holdsAll = ({interval: ends, probs}) => ends != null && ends[0] === 0 && e
 /** Badges for what is wrong with a posterior. */
 export function badges(said) {
   const label = (look, text) => element("span", {class: `badge ${look}`}, text), all = holdsAll(said), odd = said.unlike?.length > 0;
+  const elsewhere = said.unimodal && said.mode !== said.predicted; // decided by the mean or the median
   return [
-    said.unimodal ? label(all || odd ? "neutral" : "good", "one peak") : label("warn", "several peaks"),
+    said.unimodal ? label(all || odd || elsewhere ? "neutral" : "good", elsewhere ? "one peak, not at the prediction" : "one peak") : label("warn", "several peaks"),
     ...(said.paradoxical ? [label("warn", "paradoxical")] : []),
     ...(all ? [label("warn", "cannot tell")] : []),
     ...(odd ? [label("warn", "unlike the training")] : []),
   ];
 }
 
-/** A warning before the prediction is used: a paragraph, or none. */
-export const doubts = said => holdsAll(said) ? [element("p", {class: "warn-text"}, "The interval holds all classes: the model cannot tell them apart.")] : [];
+/** Warnings before the prediction is used: paragraphs, or none. */
+export function doubts(said, classes) {
+  return [
+    ...(said.unlike?.length ? [element("p", {class: "problem", role: "alert"}, `Warning: differs from the training data (${said.unlike.join(", ")}); do not rely on this prediction.`)] : []),
+    ...(holdsAll(said) ? [element("p", {class: "warn-text"}, "The interval holds all classes: the model cannot tell them apart.")] : []),
+    ...(said.unimodal && said.mode !== said.predicted ? [element("p", {class: "quiet"}, `The method decides by the middle of the posterior, ${classes[said.predicted]}, not by its peak, ${classes[said.mode]}: so pairs near the peak count as out of order.`)] : []),
+  ];
+}
 
 const MOST_PAIRS = 8;
 

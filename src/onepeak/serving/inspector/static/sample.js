@@ -60,11 +60,23 @@ function showChosen(chosen) {
   const said = chosen.answer;
   byId("chosen-title").replaceChildren(swatch(known.looks[chosen.row]), ` ${chosen.row} `, ...badges(said));
   byId("verdict").textContent = verdict(said, known.classes, found.truth);
-  draw(byId("chosen"), width => posteriorChart(said, known.classes, {truth: found.truth, trueProbs: found.true_probs, width}),
+  draw(byId("chosen"), width => posteriorChart(said, known.classes, {truth: found.truth, trueProbs: found.true_probs, beside: besideOf(chosen), width}),
     {onClick: ({points}) => askFor(points[0].x)});
-  byId("doubts").replaceChildren(...doubts(said));
+  byId("doubts").replaceChildren(...doubts(said, known.classes));
   byId("violations").replaceChildren(...violationText(said, known.classes));
   document.querySelector("#actions ol")?.replaceChildren(...actionsOf(said));
+}
+
+/** The method whose posterior is laid over the chosen one. */
+function besideOf(chosen) {
+  const other = found.answers.find(each => each.row === filtersOf(location.search).get("other"));
+  return other && other !== chosen ? {...other, colour: known.looks[other.row].colour} : null;
+}
+
+function showBeside(chosen) {
+  const rows = found.answers.map(each => each.row).filter(row => row !== chosen.row), select = byId("beside");
+  select.parentElement.hidden = !rows.length;
+  select.replaceChildren(element("option", {value: ""}, "no other method"), ...rows.map(row => element("option", {selected: row === besideOf(chosen)?.row}, row)));
 }
 
 function showMethods(chosen) {
@@ -95,7 +107,10 @@ function show() {
   showFacts();
   showSample(chosen);
   showChosen(chosen);
+  showBeside(chosen);
   showMethods(chosen);
+  byId("flag").checked = found.flag;
+  if (document.activeElement !== byId("note")) byId("note").value = found.note;
 }
 
 /** Fetches the sample again, because the chosen method changes the list that it is in. */
@@ -106,10 +121,32 @@ async function ask() {
     remember(part, item);
     show();
   } catch (error) {
+    byId("sample").hidden = !found; // nothing of a sample that is not there
     problem(error);
   }
 }
 
+let saving = Promise.resolve(), waiting = 0;
+
+/** Keeps the flag and the note beside the runs, one change after the other, and also if the page is left meanwhile. */
+function keep() {
+  const body = JSON.stringify({flag: byId("flag").checked, note: byId("note").value}), options = {method: "POST", headers: {"Content-Type": "application/json"}, body, keepalive: true};
+  waiting += 1;
+  byId("saved").textContent = "Saving …";
+  saving = saving.then(() => getJson(`/v1/inspect/sample/${part}/${item}`, options)).then(
+    saved => { Object.assign(found, saved); waiting -= 1; if (!waiting) byId("saved").textContent = "Saved."; problem(null); },
+    error => { waiting -= 1; byId("saved").textContent = ""; problem(error); });
+}
+
+byId("flag").addEventListener("change", keep);
+byId("note").addEventListener("change", keep);
+byId("notes").addEventListener("submit", event => { event.preventDefault(); keep(); });
+byId("beside").addEventListener("change", event => {
+  const address = new URL(location.href);
+  if (event.target.value) address.searchParams.set("other", event.target.value); else address.searchParams.delete("other");
+  history.replaceState(null, "", address);
+  show();
+});
 byId("methods").addEventListener("click", event => {
   const link = followed(event);
   if (!link) return;
@@ -123,6 +160,7 @@ addEventListener("keydown", event => {
   if (event.key === "ArrowLeft" && !byId("previous").hidden) byId("previous").click();
   else if (event.key === "ArrowRight" && !byId("next").hidden) byId("next").click();
   else if (event.key === "Escape") byId("back").click();
+  else if (event.key === "f") byId("flag").click();
 });
 
 try {

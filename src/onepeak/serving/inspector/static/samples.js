@@ -39,7 +39,8 @@ function card(entry, classes, kind, filters) {
   return element("li", {}, element("a", {class: "card", href: sampleAddress(entry, filters)},
     seen, spark(entry),
     element("span", {class: "says"}, element("span", {class: "label"}, classes[entry.predicted]), right ? element("span", {class: "quiet"}, "right") : element("span", {class: "quiet"}, `true ${classes[entry.truth]}, ${off} off`)),
-    element("span", {class: "says"}, element("span", {class: "quiet"}, `SOI ${percent(entry.soi, 0)}`), entry.paradoxical && element("span", {class: "badge warn"}, "paradoxical"), entry.trained_on && element("span", {class: "badge warn"}, "trained on")),
+    element("span", {class: "says"}, element("span", {class: "quiet"}, `SOI ${percent(entry.soi, 0)}`), entry.paradoxical && element("span", {class: "badge warn"}, "paradoxical"), entry.trained_on && element("span", {class: "badge warn"}, "trained on"), (entry.flag || entry.note) && element("span", {class: "badge neutral", title: entry.note}, entry.flag ? "⚑ flagged" : "note")),
+    entry.other !== null && element("span", {class: "quiet"}, `${filters.get("other")}: ${classes[entry.other]}`),
     element("span", {class: "name"}, entry.name)));
 }
 
@@ -68,6 +69,8 @@ async function show() {
     problem(null);
     const first = (page.page - 1) * PAGE_SIZE + 1, last = first + page.entries.length - 1;
     found.textContent = page.total ? `${first.toLocaleString("en")} to ${last.toLocaleString("en")} of ${counted(page.total, "sample")}` : "No sample matches: remove a filter.";
+    byId("export").hidden = !page.total;
+    byId("export").href = `/v1/inspect/samples.csv?${filters}`;
     byId("reason").hidden = !page.reason;
     byId("reason").textContent = page.reason ? `${page.reason} Posteriors are shown without images.` : "";
     grid.replaceChildren(...page.entries.map(entry => card(entry, classes, page.kind, filters)));
@@ -147,6 +150,8 @@ grid.addEventListener("error", event => event.target.classList.add("gone"), true
 
 if (matchMedia("(max-width: 62rem)").matches) byId("filter-box").open = false;
 readAddress();
+const more = document.querySelector(".more");
+if ([...more.querySelectorAll("[name]")].some(field => field.type === "checkbox" ? field.checked : field.value)) more.open = true;
 await show();
 const before = cameFrom();
 if (before) [...grid.querySelectorAll("a")].find(each => new URL(each.href).pathname === before)?.focus();

@@ -15,7 +15,7 @@
   system.addEventListener("change", apply);
   addEventListener("DOMContentLoaded", () => {
     apply();
-    document.getElementById("theme").addEventListener("click", () => {
+    document.getElementById("theme")?.addEventListener("click", () => {
       chosen = dark() ? "light" : "dark";
       try { localStorage.setItem(key, chosen); } catch { /* then it applies to this page only */ }
       apply();

@@ -1,7 +1,7 @@
 // Runs the server's model on an image or row that the user provides.
 import {draw} from "./chart.js";
 import {evidenceCanvas, showImage} from "./overlay.js";
-import {byId, features, fillTable, getJson, probability, problem} from "./page.js";
+import {byId, element, features, fillTable, getJson, probability, problem} from "./page.js";
 import {badges, doubts, posteriorChart, verdict, violations} from "./posterior.js";
 
 const waiting = byId("waiting"), result = byId("result");
@@ -18,24 +18,13 @@ function answerOf(item, alpha, raw) {
 
 const sentence = note => `${note[0].toUpperCase()}${note.slice(1)}.`;
 
+/** What the server predicts; null with a message where it refuses. */
 async function ask(options, query) {
   waiting.textContent = "Running the model …";
   waiting.className = "";
   problem(null);
   try {
-    const content = await getJson(`/v1/predict?${query}`, {method: "POST", ...options});
-    const {reading} = await card;
-    const item = content.predictions[0], said = answerOf(item, content.alpha, reading.raw), classes = content.classes;
-    result.hidden = false;
-    byId("result-title").replaceChildren(`${classes[said.predicted]} `, ...badges(said));
-    byId("verdict").textContent = [verdict(said, classes), ...(item.action ? [`What would be done: ${item.action}.`] : []), ...content.notes.map(sentence)].join(" ");
-    byId("doubts").replaceChildren(...doubts(said));
-    draw(byId("chosen"), width => posteriorChart(said, classes, {width}));
-    fillTable(byId("numbers"), ["Class", "Probability"], classes.map((name, place) => [name, probability(said.probs[place])]));
-    waiting.textContent = `Predicted ${classes[said.predicted]}.`; // for screen readers: the title shows it
-    waiting.className = "unseen";
-    byId("result-title").focus();
-    return item;
+    return await getJson(`/v1/predict?${query}`, {method: "POST", ...options});
   } catch (error) {
     waiting.textContent = "";
     result.hidden = true;
@@ -44,11 +33,59 @@ async function ask(options, query) {
   }
 }
 
+/** Shows one prediction of an answer of the server. */
+async function show(item, content, name = "") {
+  const {reading} = await card, said = answerOf(item, content.alpha, reading.raw), classes = content.classes;
+  result.hidden = false;
+  byId("result-title").replaceChildren(`${name}${classes[said.predicted]} `, ...badges(said));
+  byId("verdict").textContent = [verdict(said, classes), ...(item.action ? [`What would be done: ${item.action}.`] : []), ...content.notes.map(sentence)].join(" ");
+  byId("doubts").replaceChildren(...doubts(said, classes));
+  draw(byId("chosen"), width => posteriorChart(said, classes, {width}));
+  fillTable(byId("numbers"), ["Class", "Probability"], classes.map((each, place) => [each, probability(said.probs[place])]));
+  waiting.textContent = `Predicted ${classes[said.predicted]}.`; // for screen readers: the title shows it
+  waiting.className = "unseen";
+  byId("result-title").focus();
+}
+
+/** The mean posterior of several images, decided by its mode; intervals hold for single images only. */
+function together(items, action) {
+  const probs = items[0].probs.map((_, place) => items.reduce((sum, item) => sum + item.probs[place], 0) / items.length);
+  const label = probs.indexOf(Math.max(...probs)), log_probs = probs.map(Math.log), pairs = violations(log_probs, label);
+  const [first, second] = probs.map((value, place) => [value, place]).sort(([a], [b]) => b - a).map(([, place]) => place);
+  return {probs, log_probs, label, soi: 1 - pairs.length / (probs.length - 1), unimodal: !violations(log_probs, label).length, paradoxical: Math.abs(first - second) > 1,
+    unlike: [...new Set(items.flatMap(item => item.unlike ?? []))], interval: null, action: action(label)};
+}
+
+async function askImages(images) {
+  const several = byId("several");
+  several.hidden = images.length < 2;
+  several.replaceChildren();
+  if (images.length < 2) return images.length ? askImage(images[0]) : null;
+  const body = new FormData();
+  for (const image of images) body.append("images", image);
+  const content = await ask({body}, "");
+  if (!content) return;
+  const known = content.predictions.filter(item => item.probs);
+  const action = label => known.find(item => item.label === label)?.action ?? null;
+  several.replaceChildren(...images.map((image, place) => {
+    const item = content.predictions[place], text = item.probs ? content.classes[item.label] : "unreadable";
+    const button = element("button", {type: "button"}, element("img", {src: URL.createObjectURL(image), alt: ""}), element("span", {}, text), element("span", {class: "quiet"}, image.name));
+    button.addEventListener("click", () => askImage(image));
+    return element("li", {}, button);
+  }));
+  byId("seen").replaceChildren();
+  byId("overlay-control").hidden = true;
+  byId("seen-note").textContent = `The mean posterior of ${known.length} images; click an image for its own.`;
+  if (known.length) await show(together(known, action), content, `All ${known.length} images: `);
+}
+
 async function askImage(image) {
   if (seen) URL.revokeObjectURL(seen);
   seen = URL.createObjectURL(image);
-  const item = await ask({headers: {"Content-Type": "application/octet-stream"}, body: image}, new URLSearchParams((await card).evidence ? {evidence: true} : {}));
-  if (!item) return;
+  const content = await ask({headers: {"Content-Type": "application/octet-stream"}, body: image}, new URLSearchParams((await card).evidence ? {evidence: true} : {}));
+  if (!content) return;
+  const [item] = content.predictions;
+  await show(item, content);
   const {evidence_range: ends} = await card;
   byId("seen-note").textContent = "";
   showImage(seen, item.evidence ? evidenceCanvas(item.evidence, ends) : null, image.name ?? "dropped",
@@ -56,15 +93,15 @@ async function askImage(image) {
 }
 
 card.then(({method, data}) => { if (method) byId("asked").textContent = `The model is ${method}${data ? `, trained on ${data}` : ""}.`; });
-file?.addEventListener("change", () => { if (file.files[0]) askImage(file.files[0]); });
+file?.addEventListener("change", () => askImages([...file.files]));
 for (const name of ["dragenter", "dragover"]) drop?.addEventListener(name, event => { event.preventDefault(); drop.classList.add("over"); });
 drop?.addEventListener("dragleave", () => drop.classList.remove("over"));
 drop?.addEventListener("submit", event => event.preventDefault());
 drop?.addEventListener("drop", event => {
   event.preventDefault();
   drop.classList.remove("over");
-  const image = event.dataTransfer.files[0];
-  if (image) askImage(image);
+  const images = [...event.dataTransfer.files];
+  if (images.length) askImages(images);
   else problem(new Error("What was dropped is not a file: drop an image from a folder."));
 });
 
@@ -72,6 +109,8 @@ row?.addEventListener("submit", async event => {
   event.preventDefault();
   const fields = [...row.elements].filter(field => field.name); // not by name: a column may be called `length`
   const values = Object.fromEntries(fields.map(({name, value, type}) => [name, value === "" ? null : type === "number" ? Number(value) : value]));
-  const item = await ask({headers: {"Content-Type": "application/json"}, body: JSON.stringify({rows: [values]})}, "");
-  if (item) byId("seen").replaceChildren(features(Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value ?? "missing"])), "row large"));
+  const content = await ask({headers: {"Content-Type": "application/json"}, body: JSON.stringify({rows: [values]})}, "");
+  if (!content) return;
+  await show(content.predictions[0], content);
+  byId("seen").replaceChildren(features(Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value ?? "missing"])), "row large"));
 });
