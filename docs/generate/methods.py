@@ -132,7 +132,8 @@ def defined_by(record: MethodRecord) -> list[Callable[..., object]]:
     """What is to be read on a method: what builds it, and the classes that have its formula."""
     method = onepeak.method(record.name, num_classes=8)
     if isinstance(method, onepeak.Constrained):
-        return [onepeak.Constrained, type(method.constraint)]
+        own = [record.build] if record.build.__doc__ else []
+        return [*own, onepeak.Constrained, type(method.constraint)]
     build = record.build.func if isinstance(record.build, partial) else record.build
     return [build] if isinstance(build, type) else [build, type(method)]
 

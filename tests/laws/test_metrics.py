@@ -81,34 +81,34 @@ def close(numbers):
     return pytest.approx(numbers, rel=1e-9, abs=1e-9, nan_ok=True)
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(case=cases())
 def test_the_catalog_agrees_with_the_slow_reference(case):
     assert values(case) == close(reference.values(case.log_probs, case.labels, case.predicted, case.num_classes))
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(case=cases())
 def test_without_a_decision_the_mode_is_taken(case):
     decided = replace(case, predicted=case.log_probs.argmax(dim=-1))
     assert values(replace(case, predicted=None)) == close(values(decided))
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(case=cases(), data=st.data())
 def test_the_order_of_samples_does_not_matter(case, data):
     order = data.draw(st.permutations(range(len(case))))
     assert values(case.take(order)) == close(values(case))
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(case=cases(), data=st.data())
 def test_splitting_into_batches_does_not_matter(case, data):
     cut = data.draw(st.integers(0, len(case)))
     assert values(case.take(slice(0, cut)), case.take(slice(cut, None))) == close(values(case))
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(case=cases())
 def test_reversing_the_scale_keeps_the_value(case):
     last = case.num_classes - 1
@@ -118,7 +118,7 @@ def test_reversing_the_scale_keeps_the_value(case):
     assert values(mirrored) == close(values(case))
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(case=cases())
 def test_a_class_that_never_occurs_changes_nothing(case):
     # one more class at the upper end, so improbable that it is below all others and weighs nothing
@@ -140,7 +140,7 @@ def test_a_class_that_never_occurs_changes_nothing(case):
     assert values(wider) == close(expected)
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(case=cases(min_size=9, every_class=True))
 def test_perfect_prediction_is_the_best_value(case):
     distance = (torch.arange(case.num_classes) - case.labels.unsqueeze(-1)).abs()
@@ -149,7 +149,7 @@ def test_perfect_prediction_is_the_best_value(case):
     assert perfect == close({record.name: record.best(case.num_classes) for record in METRICS})
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(case=cases())
 def test_the_values_lie_in_the_range_of_their_record_or_are_undefined(case):
     got = values(case)
@@ -159,7 +159,7 @@ def test_the_values_lie_in_the_range_of_their_record_or_are_undefined(case):
         assert low - 1e-12 <= got[record.name] <= high + 1e-12 or undefined, record.name
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(case=cases(), data=st.data())
 def test_a_weight_counts_a_sample_so_many_times(case, data):
     counts = torch.tensor(data.draw(st.lists(st.integers(0, 3), min_size=len(case), max_size=len(case))))
@@ -174,7 +174,7 @@ def test_the_values_are_nan_without_samples():
     assert all(value.isnan() for value in metrics.compute().values())
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(case=cases(min_size=2))
 def test_the_shape_of_the_batch_does_not_matter(case):
     case = case.take(slice(0, 4))  # each sample is an update of all metrics
