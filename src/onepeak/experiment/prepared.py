@@ -38,6 +38,11 @@ class PreparedExperiment:
     pretrained: Path | None = None
     """The file of timm's own weights, if the experiment asks for them."""
 
+    logger: str = "none"
+    """What every epoch of a run is sent to; see `onepeak.training.progress.LoggerWatch`."""
+    trial: bool = False
+    """Whether runs are trials, which leave the test part alone."""
+
     @property
     def weights_file(self) -> Path | None:
         """The file of the backbone's initial weights."""
