@@ -17,7 +17,6 @@ from onepeak.data.images.decode import TooManyPixelsError
 from onepeak.data.images.depth import depth_notes
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
-from onepeak.networks.head import MapHead
 from onepeak.posterior.predictions import Row, Unlike, called
 from onepeak.posterior.referral import UNLIKE
 from onepeak.serving.http.batcher import Batcher, Compute, Decoding, TooLargeForNetworkError
@@ -78,7 +77,7 @@ class Predictor:
     def check(self, posterior_options: PosteriorOptions, *, evidence: bool) -> None:
         """Refuses early what this model cannot do."""
         posterior_options.check(self.model.description.calibration)
-        if evidence and not isinstance(self.model.network.head, MapHead):
+        if evidence and not self.model.network.has_maps:
             raise InputError("`evidence` needs an image model with maps, got one without: leave it out.")
 
     async def warm(self) -> None:
