@@ -308,6 +308,10 @@ def tune_problems(tune: Any, methods: Iterable[MethodEntry]) -> list[InputError]
     for name, values in tune.items():
         if name not in SETTING_NAMES or name == "bits":
             problems.append(unknown_name("setting", f"tune.{name}", [f"tune.{each}" for each in SETTING_NAMES]))
+        elif name == "select":
+            problems.append(
+                InputError("`tune` must leave select alone: it decides which value is best.", key="tune.select")
+            )
         elif not isinstance(values, list | tuple) or not values:
             problems.append(InputError(f"must be a list of values, got {values!r}.", key=f"tune.{name}"))
         else:

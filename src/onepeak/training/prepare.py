@@ -47,6 +47,8 @@ class Prepared:
     """A hash of each item's content, for the leak check."""
     features: Features | None = None
     """The features of a frozen backbone, which runs are trained on in place of the images."""
+    row_encoder: TableEncoder | None = None
+    """How rows are encoded, where several runs share one encoder; None to fit one to each training part."""
     doubts: tuple[str, ...] = ()
     """Notes on what looks odd in the images, and on how texts are read."""
 
@@ -56,7 +58,7 @@ class Prepared:
         """Returns the batches for one run; a table's encoder is fitted to the run's training part."""
         items = self.manifest.items
         if isinstance(items, FeatureRows):
-            encoder = TableEncoder.learn(items.take(split.train))
+            encoder = self.row_encoder or TableEncoder.learn(items.take(split.train))
             return RowFeed(encoder.encode(items), device), encoder
         if self.store is None:
             raise TypeError("images without a store")
