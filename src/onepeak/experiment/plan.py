@@ -262,7 +262,7 @@ class Experiment:
                 raise InputError(f"`{name}` must be true or false, got {getattr(self, name)!r}.")
         self._check_methods()
         problems = [*recipe_problems(self.recipe), *tune_problems(self.tune, self.methods)]
-        if problems := [*problems, *network_problems(self.network)]:
+        if problems := [*problems, *network_problems(self.network, texts=self.source.text is not None)]:
             raise together(problems)
 
     def _check_methods(self) -> None:
@@ -322,8 +322,11 @@ def tune_problems(tune: Any, methods: Iterable[MethodEntry]) -> list[InputError]
     return problems
 
 
-def network_problems(settings: Any) -> list[InputError]:
-    """Lists what is wrong with the settings of the network, as far as can be told without the data."""
+def network_problems(settings: Any, *, texts: bool = False) -> list[InputError]:
+    """Lists what is wrong with the settings of the network, as far as can be told without the data.
+
+    The backbone of texts is their encoder, whose features an "mlp" takes.
+    """
     if not isinstance(settings, Mapping):
         return [InputError(f"must be a table of settings, got {settings!r}.", key="network")]
     names = [f"network.{name}" for name in NETWORK_NAMES]
@@ -332,7 +335,9 @@ def network_problems(settings: Any) -> list[InputError]:
     ]
     if not problems:
         of_a_table = "hidden" in settings or "dropout" in settings
-        table = settings.get("backbone", "mlp" if of_a_table else None) == "mlp"
+        if texts:
+            settings = {name: value for name, value in settings.items() if name != "backbone"}
+        table = texts or settings.get("backbone", "mlp" if of_a_table else None) == "mlp"
         base = NetworkSettings(backbone="mlp", num_features=1) if table else NetworkSettings()
         replaced(base, settings, "network.", problems)
     return problems

@@ -175,7 +175,7 @@ def try_network(manifest: Manifest, given: Mapping[str, Any], *, weights: Path |
     check_backbone(manifest, given.get("backbone"))
     table = isinstance(manifest.items, FeatureRows)
     if isinstance(manifest.items, FeatureRows) and weights is not None:
-        check_columns(manifest.items, weights)
+        check_columns(manifest.items, weights, encoder=given.get("backbone"))
     columns = len(manifest.items.columns) if isinstance(manifest.items, FeatureRows) else None
     if has_texts(manifest.items):
         TextEncoder(given.get("backbone"))
@@ -188,10 +188,10 @@ def try_network(manifest: Manifest, given: Mapping[str, Any], *, weights: Path |
         read_weights(weights)
 
 
-def check_columns(rows: FeatureRows, weights: Path) -> None:
-    """Rejects the weights of a model with other columns, which would be matched by position.
+def check_columns(rows: FeatureRows, weights: Path, *, encoder: str | None = None) -> None:
+    """Rejects the weights of a model with other columns, which would be matched by position, or another `encoder`.
 
-    The columns are in the model's description next to the weights; weights without a description are accepted.
+    Both are in the model's description next to the weights; weights without a description are accepted.
     """
     if weights.name != WEIGHTS or not (weights.parent / DESCRIPTION).exists():
         return
@@ -204,12 +204,15 @@ def check_columns(rows: FeatureRows, weights: Path) -> None:
                 f"`weights` must be from a model for a table with the same columns in the same order, got {weights}, "
                 f"where column {place} is {there}, and here it is {here}."
             )
+    known = table.texts.encoding.digest if table.texts is not None and table.texts.encoding is not None else None
+    if known != (None if rows.texts is None else TextEncoder(encoder).digest):
+        raise InputError(f"`weights` must be from a model with the same encoder of texts (--backbone), got {weights}.")
 
 
 def _columns(table: FeatureRows | TableEncoder) -> list[str]:
     """Returns the columns, with the possible values of categories."""
     categories = {name: f" ({', '.join(codes)})" for name, codes in table.categories.items()}
-    return [f"{name}{categories.get(name, '')}" for name in table.columns]
+    return [f"{name}{categories.get(name, '')}" for name in table.plain_columns]
 
 
 def check_backbone(manifest: Manifest, backbone: str | None) -> None:
