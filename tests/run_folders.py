@@ -15,6 +15,7 @@ RUN_FILES = {
     "onepeak.json",
     "trained_items.txt",
     "held_out_items.txt",
+    "README.md",
 }
 """What a finished run leaves."""
 PLAIN = {record.name: 0.5 for record in METRICS}

@@ -19,6 +19,8 @@ NEEDS = {
     "push": "needs a hub; tests/cli/test_push.py has one",
     "pull": "needs a hub; tests/cli/test_push.py has one",
     "compare": "draws a report; tests/cli/compare/test_command.py runs it",
+    "fit": "minutes; tests/cli/test_fit.py runs it",
+    "finish": "needs a comparison; tests/cli/test_fit.py runs it",
     "report": "draws a report; tests/cli/test_report.py runs it",
     "demo": "minutes; tests/cli/test_demo.py runs it",
     "serve": "goes on until it is stopped; tests/serving/http runs it",

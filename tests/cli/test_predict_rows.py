@@ -191,5 +191,41 @@ def test_the_rows_of_a_group_have_one_answer(run, tmp_path, how):
     assert [row["predicted_class"] for row in rows] == list(expected.predicted_class)
     assert f"the {how} of 3 samples in 2 groups" in result.stderr
     assert "1 sample without a prediction left out of the groups" in result.stderr
-    with pytest.raises(InputError, match="`--keep` has no use for answers per group"):
+    with pytest.raises(InputError, match="`--keep` has no use for predictions per group"):
         run(table_run().folder, tmp_path / "rows.csv", "--keep", "tone", *flags)
+
+
+@pytest.mark.parametrize("how", ["worst", "mean", "median"])
+def test_a_group_none_of_whose_rows_has_a_prediction_says_why(run, tmp_path, how):
+    (tmp_path / "rows.csv").write_text("patient,tone,size\nann,,\nben,dark,1.0\nann,1,big\n")
+    flags = ("--group", "patient", "--combine", how, "--csv", "--strict", ON_CPU)
+    result = run(table_run().folder, tmp_path / "rows.csv", *flags)
+    ann, ben = csv.DictReader(io.StringIO(result.stdout))
+    assert (ann["group"], ann["error"][:8], ben["group"], ben["error"]) == ("ann", "line 2: ", "ben", "")
+    assert f"the {how} of 1 sample in 1 group\n" in result.stderr
+    assert "1 of 2 have no prediction" in result.stderr
+    assert result.exit_code == 1
+    (tmp_path / "rows.csv").write_text("patient,tone,size\nann,,\n")
+    assert run(table_run().folder, tmp_path / "rows.csv", *flags[:-2], ON_CPU).exit_code == 1
+
+
+def test_a_row_left_out_of_its_group_is_told_and_fails_a_strict_run(run, tmp_path):
+    (tmp_path / "rows.csv").write_text("patient,tone,size\nann,1,0.5\nann,,\n")
+    flags = ("--group", "patient", "--csv", "--quiet", ON_CPU)
+    results = [run(table_run().folder, tmp_path / "rows.csv", *flags, *more) for more in ([], ["--strict"])]
+    assert [result.exit_code for result in results] == [0, 1]
+    assert "left out of the groups, first line 3: " in results[0].stderr
+
+
+@pytest.mark.bad_input
+def test_rows_without_a_group_and_flags_without_a_use_are_refused(run, tmp_path):
+    (tmp_path / "rows.csv").write_text("patient,tone,size\nann,1,0.5\n,2,2.1\n ,dark,1.0\n")
+    grouped = ("--group", "patient")
+    for flags, message in (
+        (grouped, "got 2 samples without one: give each its own group"),
+        (("--combine", "mean"), "`--combine` has no use"),
+        ((*grouped, "--combine", "mean", "--decide", "median"), "`--decide` has no use for --combine mean"),
+        ((*grouped, "--combine", "mean", "--project"), "`--project` has no use for --combine mean"),
+    ):
+        with pytest.raises(InputError, match=message):
+            run(table_run().folder, tmp_path / "rows.csv", *flags, ON_CPU)

@@ -1,6 +1,7 @@
 """The whole way of texts: trained, compared, evaluated, predicted, served, exported and inspected."""
 
 import json
+import tomllib
 
 import numpy as np
 import pandas as pd
@@ -129,3 +130,38 @@ def test_one_onnx_file_holds_encoder_and_network_with_the_tokenizer_beside_it(tr
     log_probs = session.run(["log_probs"], given)[0]
     expected = onepeak.load(trained).predict({"review": texts, "price": prices}).log_probs
     np.testing.assert_allclose(log_probs, expected, atol=1e-4)
+
+
+@pytest.mark.usefixtures("here", "no_pages")
+def test_a_comparison_is_repeated_from_its_file_and_refuses_another_encoder(folder, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(folder)
+    write_encoder(tmp_path / "other", seed=1)
+    words = ("--methods=ce", "--splits=1", "--folds=1", "--epochs=1", "--quiet", "--cache", tmp_path / "cache")
+    data = ("compare", "reviews.csv", "--text=review", "--label=stars", "--network=hidden=8")
+    status, _, errors = run(*data, "--backbone=tiny", *words, "--out", tmp_path / "out")
+    assert status == 0, errors
+    written = tomllib.loads((tmp_path / "out" / "config.toml").read_text())
+    assert written["network"]["backbone"] == str(folder / "tiny")
+    status, _, errors = run(*data, "--backbone", tmp_path / "other", *words, "--out", tmp_path / "out")
+    assert (status, "the encoder of the texts differs" in errors) == (2, True), errors
+    monkeypatch.chdir(tmp_path)
+    again = ("compare", tmp_path / "out" / "config.toml", "--cache", tmp_path / "cache", "--quiet")
+    status, _, errors = run(*again, "--out", tmp_path / "again")
+    assert status == 0, errors
+    result = "runs/ce/split0-fold0/predictions.parquet"
+    assert (tmp_path / "again" / result).read_bytes() == (tmp_path / "out" / result).read_bytes()
+
+
+def test_a_finished_run_is_known_again_and_its_weights_begin_another(trained, folder, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(folder)
+    write_encoder(tmp_path / "other", seed=1)
+    words = ("train", "reviews.csv", "--text=review", "--label=stars", "--columns=price", "--cache=cache", "--quiet")
+    status, printed, errors = run(*words, "--backbone=tiny", "--out=model", "--resume")
+    assert (status, "already finished" in printed) == (0, True), errors
+    status, _, errors = run(*words, "--backbone", tmp_path / "other", "--out=model", "--resume")
+    assert (status, "another encoder of texts" in errors) == (2, True)
+    weights = ("--weights", trained / "model.safetensors", "--epochs=1", "--logger=none", "--out", tmp_path / "next")
+    status, _, errors = run(*words, "--backbone", tmp_path / "other", *weights)
+    assert (status, "the same encoder of texts" in errors) == (2, True)
+    status, _, errors = run(*words, "--backbone=tiny", *weights)
+    assert status == 0, errors

@@ -4,7 +4,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import timm
+import torch
 from PIL import Image
+from safetensors.torch import save_file
 
 from onepeak.data import DataSource
 from onepeak.errors import InputError
@@ -140,3 +143,25 @@ def test_notes_and_the_backbone_are_those_of_the_run(fabric, tmp_path):
 def test_what_would_fail_in_every_run_fails_here(fabric, tmp_path, plan):
     with pytest.raises(InputError, match="`backbone` must be mlp for a table"):
         plan_runs(replace(plan, network={"backbone": "small"}), tmp_path, fabric=fabric)
+
+
+def test_of_a_frozen_backbone_the_one_pass_over_the_images_is_priced_apart(tmp_path, fabric, monkeypatch):
+    monkeypatch.setenv("ONEPEAK_CACHE", str(tmp_path / "cache"))
+    torch.manual_seed(0)
+    save_file(timm.create_model("resnet10t", num_classes=0).state_dict(), tmp_path / "weights.safetensors")
+    plan = Experiment(
+        name="frozen",
+        source=DataSource("biopsies"),
+        methods=entries_from_text("ce"),
+        protocol="holdout",
+        splits=1,
+        network={"backbone": "resnet10t"},
+        weights=str(tmp_path / "weights.safetensors"),
+        freeze=True,
+        tune={"lr": [1e-3, 1e-2]},
+        recipe={"epochs": 5},
+    )
+    found = plan_runs(plan, tmp_path / "out", fabric=fabric)
+    assert found.notes[-1].startswith("first one pass over the images by resnet10t, about ")
+    assert [each.work.epochs for each in found.runs] == [10]  # five for each learning rate
+    assert found.runs[0].seconds < 60  # of the head alone

@@ -118,6 +118,7 @@ def test_the_first_best_is_chosen_and_never_one_that_is_undefined(values, select
     [
         ({"lrr": [1.0]}, "ce", "Unknown setting 'tune.lrr'. Did you mean 'tune.lr'"),
         ({"lr": 0.1}, "ce", "tune.lr: must be a list of values, got 0.1"),
+        ({"select": ["mae", "accuracy"]}, "ce", "`tune` must leave select alone"),
         ({"lr": [0.1, -1.0]}, "ce", "`lr` must be a finite number > 0, got -1.0"),
         ({"lr": [0.1]}, MethodEntry(name="ce", recipe={"lr": 0.2}), "as ce has its own"),
     ],

@@ -56,3 +56,11 @@ def test_what_is_no_encoder_on_this_machine_is_refused_and_nothing_is_fetched(tm
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(InputError, match=r"Texts need an encoder: .*--backbone FOLDER"):
         TextEncoder()
+
+
+@pytest.mark.bad_input
+def test_weights_in_several_files_are_refused(encoder, tmp_path):
+    for path in encoder.folder.iterdir():
+        (tmp_path / path.name.replace("model.s", "model-00001-of-00002.s")).write_bytes(path.read_bytes())
+    with pytest.raises(InputError, match=r"whose weights are one file model\.safetensors"):
+        TextEncoder(tmp_path)

@@ -160,3 +160,20 @@ def test_samples_of_a_group_become_its_worst_its_mean_or_its_median():
     assert [each.predicted_index.tolist() for each in (worst, mean, median)] == [[2, 0], [1, 0], [1, 0]]
     assert [each.intervals[0].tolist() for each in (worst, mean, median)] == [[1, 2], [0, 2], [0, 2]]
     assert [each.truth.tolist() for each in (worst, mean, median)] == [[2, 0], [1, 0], [1, 0]]
+
+
+def test_the_worst_of_a_group_has_its_highest_predicted_class_inside_its_interval():
+    probs = torch.tensor([[0.5, 0.0, 0.1, 0.4], [0.0, 0.5, 0.1, 0.4], [0.1, 0.2, 0.6, 0.1]])
+    found = Predictions(  # the second has the highest expected class, the third the highest predicted one
+        classes=tuple("abcd"),
+        predicted_index=torch.tensor([0, 1, 2]),
+        log_probs=probs.log(),
+        intervals=torch.tensor([[0, 0], [1, 1], [2, 2]]),
+        sources=(0, 1, 2),
+        refer=(None, "may be d or above", None),
+    )
+    assert found.combined(["ann"] * 3, "worst")[0].predicted_class == "c"
+    mean = found.combined(["ann", "ann", "ben"], "mean")
+    assert (mean.predicted_index.tolist(), mean.intervals.tolist()) == ([3, 2], [[0, 3], [2, 2]])
+    for how in ("worst", "mean", "median"):
+        assert found.combined(["ann", "ann", "ben"], how).refer == ("may be d or above", None)

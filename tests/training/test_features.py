@@ -13,6 +13,7 @@ from in_process import Here
 from onepeak.data.images.augment import Augment
 from onepeak.errors import InputError
 from onepeak.experiment.compare import compare
+from onepeak.experiment.plan import MethodEntry
 from onepeak.experiment.prepared import _check_freeze
 from onepeak.networks.build import NetworkSettings
 from onepeak.networks.network import Network
@@ -95,6 +96,7 @@ def test_the_model_is_whole_and_predicts_for_images_as_it_did_for_features(compa
         onepeak.load(folder)
     frozen.prepared.features.link_backbone(folder)
     assert onepeak.load(folder).model_id == onepeak_id
+    assert (folder / "backbone.safetensors").samefile(frozen.prepared.features.backbone)  # a second name, no copy
 
 
 @pytest.mark.bad_input
@@ -104,6 +106,7 @@ def test_freezing_is_refused_where_it_does_nothing_and_where_features_do_not_suf
         ({}, planted_table(), "`freeze` does nothing for a table"),
         ({"weights": None}, manifest, "`freeze` needs weights"),
         ({"network": {"pooling": "wildcat"}}, manifest, "`pooling` must be 'average'"),
+        ({"methods": (MethodEntry(name="mv+rnc"),)}, manifest, "`freeze` leaves no layers for a term on features"),
     ):
         with pytest.raises(InputError, match=message):
             _check_freeze(data, replace(experiment, **given))

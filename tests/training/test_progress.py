@@ -181,3 +181,35 @@ def test_what_comes_before_the_first_step_is_not_taken_for_training(clock, capsy
     clock.now += 300  # reading the data
     train(lines, clock, 2, seconds_a_step=4)
     assert capsys.readouterr().err.splitlines()[:2] == ["elb: epoch 1/2", "elb: epoch 1/2, about 16 s left"]
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("name", ["wandb", "mlflow:project/run"])
+def test_a_tracker_whose_package_is_missing_is_named(tmp_path, name, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    package = name.partition(":")[0]
+    with pytest.raises(InputError, match=f"needs the package {package}, which is not installed: pip install {package}"):
+        LoggerWatch(name, tmp_path)
+
+
+def test_a_tracker_gets_project_and_run_by_its_own_names(tmp_path, monkeypatch):
+    import lightning.pytorch.loggers as loggers
+
+    made = []
+
+    class Tracker:
+        def __init__(self, *, save_dir, project, name):
+            made.append((save_dir, project, name))
+
+        def log_metrics(self, row, step):
+            made.append((row, step))
+
+    monkeypatch.setattr(loggers, "WandbLogger", Tracker)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: True)
+    LoggerWatch("wandb:leaves/first", tmp_path).epoch({"epoch": 2, "valid_mae": 0.5})
+    LoggerWatch("wandb", tmp_path / "elb" / "split0-fold0")
+    assert made == [
+        (str(tmp_path), "leaves", "first"),
+        ({"valid_mae": 0.5}, 2),
+        (str(tmp_path / "elb" / "split0-fold0"), "onepeak", "elb-split0-fold0"),
+    ]

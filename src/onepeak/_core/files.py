@@ -40,14 +40,14 @@ def write_text_in_one_step(path: Path, text: str) -> None:
 
 def link_or_copy(source: Path, target: Path) -> None:
     """Gives a large file a second name, which costs nothing; copies it where the disk does not allow that."""
-
-    def write(part: Path) -> None:
-        try:
-            os.link(source, part)
-        except OSError:  # another disk
-            shutil.copyfile(source, part)
-
-    write_in_one_step(target, write)
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        os.link(source.resolve(), part)
+        part.replace(target)
+    except OSError:  # another disk
+        write_in_one_step(target, lambda part: shutil.copyfile(source, part))
+    finally:
+        part.unlink(missing_ok=True)  # renaming a file to its own other name leaves both
 
 
 def clear_unfinished(folder: Path) -> None:

@@ -271,6 +271,14 @@ Alone = Annotated[
         "Row to compare with --against (or ce) in a separate test; choose it before you see results (default: elb).",
     ),
 ]
+Logger = Annotated[
+    str,
+    flag(
+        "Output",
+        "--logger",
+        "Logger: tensorboard, csv, wandb, mlflow (or wandb:PROJECT/RUN), none, or a Lightning logger.",
+    ),
+]
 Quiet = Annotated[bool, switch("Output", "--quiet", "Print only results.")]
 AsJson = Annotated[bool, switch("Output", "--json", "Print JSON.")]
 

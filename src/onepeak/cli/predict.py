@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from onepeak.cli import options
-from onepeak.cli.output import print_notes
+from onepeak.cli.output import print_note, print_notes
 from onepeak.data.order import label_key
 from onepeak.errors import InputError
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # the packages behind these are loaded when the command runs,
     from onepeak.serving.images import Unnamed
     from onepeak.serving.model import Model
     from onepeak.serving.output import OutputColumns, PassthroughColumns, TextSink
+    from onepeak.serving.predict import Failed
     from onepeak.serving.table_rows import TableRows
 
 Format: TypeAlias = Literal["table", "csv", "json"]
@@ -59,12 +60,12 @@ def predict(
         options.path_flag("Output", "--out", "File to write: JSON for .json and .jsonl, else CSV."),
     ] = None,
     group: Annotated[
-        str | None, options.flag("Data", "--group", "One answer for each group of this column, such as a patient.")
+        str | None, options.flag("Data", "--group", "One prediction for each group of this column, such as a patient.")
     ] = None,
     combine: Annotated[
-        Literal["worst", "mean", "median"],
-        options.flag("Prediction", "--combine", "How the samples of a group become one answer."),
-    ] = "worst",
+        Literal["worst", "mean", "median"] | None,
+        options.flag("Prediction", "--combine", "How the samples of a group become one prediction (default: worst)."),
+    ] = None,
     batch_size: options.PredictBatch = None,
     alpha: options.Alpha = None,
     decide: options.Decide = None,
@@ -97,6 +98,7 @@ def predict(
         raise typer.BadParameter("--csv and --json are two formats: give one of them.")
     from onepeak._core.wording import counted
     from onepeak.data.images.store.build import progress_of
+    from onepeak.posterior.predictions import called
     from onepeak.serving import load, stream
     from onepeak.serving.actions import read_actions
     from onepeak.serving.out_of_range import unknown_notes, unlike_notes
@@ -104,8 +106,12 @@ def predict(
     from onepeak.serving.predict import notes_of, predict_groups
 
     if group is not None:
-        _refuse({"--keep": ",".join(keep) or None}, "answers per group")
+        _refuse({"--keep": ",".join(keep) or None}, "predictions per group")
         keep = [group]
+    else:
+        _refuse({"--combine": combine}, "predictions without --group")
+    if combine == "mean":  # predicts the mode of the mean
+        _refuse({"--decide": decide, "--cost": cost, "--project": "" if project else None}, "--combine mean")
     form = _format(as_csv=as_csv, as_json=as_json, out=out)
     loaded = load(model, device=device)
     reading = loaded.posterior_options(alpha=alpha, decide=decide, cost=cost, project=project, raw=raw)
@@ -124,22 +130,30 @@ def predict(
         source_name=source_name, classes=loaded.classes, passthrough=passthrough, actions=to_do, unsure=unsure
     )
     notes = notes_of(loaded, samples, reading)
-    answers: Iterator[Row]
+    answers: Iterable[Row]
+    left_out: list[Failed] = []
     if group is None:
         answers = stream(loaded, samples, batch_size=batch_size, posterior_options=reading)
     else:
         assert passthrough is not None
-        names = [str(row[0]) for row in passthrough.rows]
-        by_group, left_out = predict_groups(loaded, samples, names, combine, reading)
-        answers, total = by_group.rows(), len(by_group)
+        names = ["" if row[0] is None else str(row[0]).strip() for row in passthrough.rows]
+        if "" in names:
+            raise InputError(
+                f"`--group` column {group!r} must name the group of every sample, got "
+                f"{counted(names.count(''), 'sample')} without one: give each its own group."
+            )
+        how = combine or "worst"
+        answers, left_out = predict_groups(loaded, samples, names, how, reading, batch_size=batch_size)
+        total = len(answers)
         columns = OutputColumns(source_name="group", classes=loaded.classes, actions=to_do, unsure=unsure)
-        source_name = "group"
-        notes += (f"the {combine} of {counted(len(names) - len(left_out), 'sample')} in {counted(total, 'group')}",)
-        if left_out:
-            notes += (f"{counted(len(left_out), 'sample')} without a prediction left out of the groups",)
+        told = counted(sum(row.error is None for row in answers), "group")
+        notes += (f"the {how} of {counted(len(names) - len(left_out), 'sample')} in {told}",)
     places = places_notes(loaded.classes) if form != "table" else []
     unknown = unknown_notes(loaded.description) if strict else ()
     print_notes(unknown if quiet else (*notes, *places, *unknown))
+    if left_out:
+        first = f"{called(left_out[0].source, source_name)}: {left_out[0].error}"
+        print_note(f"{counted(len(left_out), 'sample')} without a prediction left out of the groups, first {first}")
     # Rows on a terminal are their own progress, and a bar among them would tear them.
     bar = not quiet and sys.stderr.isatty() and (form == "table" or out is not None or not sys.stdout.isatty())
     failed: list[Row] = []
@@ -162,14 +176,14 @@ def predict(
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit would fail again
         raise typer.Exit(0) from None
     if strict or not quiet:
-        print_notes(unlike_notes(unlike, total, source_name=source_name))
+        print_notes(unlike_notes(unlike, total, source_name=columns.source_name))
     if failed:
         _tell_failed(failed, total, columns, inputs)
     if len(failed) == total:
         raise typer.Exit(1)
     if out is not None and not quiet:
         typer.echo(f"predictions: {out}", err=True)
-    if strict and (failed or unlike):
+    if strict and (failed or left_out or unlike):
         typer.echo(
             "onepeak: exit status 1 (--strict): a prediction is missing or an input is unlike the training.", err=True
         )

@@ -77,7 +77,10 @@ def config_content(prepared_experiment: PreparedExperiment, *, command: str) -> 
     experiment, manifest = located(prepared_experiment.experiment), prepared_experiment.prepared.manifest
     network = {name: value for name, value in asdict(prepared_experiment.network).items() if name != "num_features"}
     base = experiment.recipe.get(BASE, "auto")
-    weights = prepared_experiment.weights_file
+    weights, encoder = prepared_experiment.weights_file, prepared_experiment.prepared.encoder_digest
+    if encoder is not None:  # the backbone of texts is their encoder
+        del network["backbone"]
+        network |= {"backbone": given} if (given := experiment.network.get("backbone")) else {}
     return plan_content(experiment) | {
         "recipe": {BASE: base, **asdict(prepared_experiment.recipe)},
         "network": network,
@@ -91,6 +94,7 @@ def config_content(prepared_experiment: PreparedExperiment, *, command: str) -> 
             "data": prepared_experiment.digest,
             "weights": None if weights is None else hashlib.sha256(weights.read_bytes()).hexdigest(),
             "backbone": source_digest(prepared_experiment.network.backbone),
+            "encoder": encoder,
             "versions": versions(),
             "splits": {split.name: _split_digest(split) for split in prepared_experiment.splits},
         },
@@ -103,7 +107,10 @@ def located(experiment: Experiment) -> Experiment:
     def whole(path: str | None) -> str | None:
         return None if path is None else str(expanded(path).resolve())
 
-    protocol = experiment.protocol
+    protocol, network = experiment.protocol, experiment.network
+    encoder = network.get("backbone") if experiment.source.text is not None else None
+    if encoder is not None and expanded(encoder).is_dir():  # else the name of a model
+        network = {**network, "backbone": whole(encoder)}
     in_file = protocol.lower().endswith((".csv", ".json"))
     in_file |= protocol not in READINGS and protocol not in PROTOCOLS and expanded(protocol).is_dir()
     return replace(
@@ -111,6 +118,7 @@ def located(experiment: Experiment) -> Experiment:
         source=experiment.source.resolved(),
         protocol=whole(protocol) or "" if in_file else protocol,
         weights=experiment.weights if experiment.weights == PRETRAINED else whole(experiment.weights),
+        network=network,
     )
 
 
@@ -129,8 +137,12 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[
         yield "the weights differ"
     if record_before.get("backbone") != record_now["backbone"]:
         yield "the source file of the backbone differs"
+    if record_before.get("encoder") != record_now["encoder"]:
+        yield "the encoder of the texts differs (--backbone)"
     yield from _different_values("tune", before.get("tune", {}), now["tune"])
     yield from _different_values("freeze", before.get("freeze", False), now["freeze"])
+    if record_now["encoder"] is not None:  # known by its content, wherever it lies
+        before, now = ({**each, "network": {**each.get("network", {}), "backbone": None}} for each in (before, now))
     for key in ("seed", "precision", "recipe", "network"):
         yield from _different_values(key, before.get(key), now[key])
     methods = {entry["label"]: entry for entry in before.get("methods", [])}

@@ -262,7 +262,7 @@ class Experiment:
                 raise InputError(f"`{name}` must be true or false, got {getattr(self, name)!r}.")
         self._check_methods()
         problems = [*recipe_problems(self.recipe), *tune_problems(self.tune, self.methods)]
-        if problems := [*problems, *network_problems(self.network)]:
+        if problems := [*problems, *network_problems(self.network, texts=self.source.text is not None)]:
             raise together(problems)
 
     def _check_methods(self) -> None:
@@ -308,6 +308,10 @@ def tune_problems(tune: Any, methods: Iterable[MethodEntry]) -> list[InputError]
     for name, values in tune.items():
         if name not in SETTING_NAMES or name == "bits":
             problems.append(unknown_name("setting", f"tune.{name}", [f"tune.{each}" for each in SETTING_NAMES]))
+        elif name == "select":
+            problems.append(
+                InputError("`tune` must leave select alone: it decides which value is best.", key="tune.select")
+            )
         elif not isinstance(values, list | tuple) or not values:
             problems.append(InputError(f"must be a list of values, got {values!r}.", key=f"tune.{name}"))
         else:
@@ -318,8 +322,11 @@ def tune_problems(tune: Any, methods: Iterable[MethodEntry]) -> list[InputError]
     return problems
 
 
-def network_problems(settings: Any) -> list[InputError]:
-    """Lists what is wrong with the settings of the network, as far as can be told without the data."""
+def network_problems(settings: Any, *, texts: bool = False) -> list[InputError]:
+    """Lists what is wrong with the settings of the network, as far as can be told without the data.
+
+    The backbone of texts is their encoder, whose features an "mlp" takes.
+    """
     if not isinstance(settings, Mapping):
         return [InputError(f"must be a table of settings, got {settings!r}.", key="network")]
     names = [f"network.{name}" for name in NETWORK_NAMES]
@@ -328,7 +335,9 @@ def network_problems(settings: Any) -> list[InputError]:
     ]
     if not problems:
         of_a_table = "hidden" in settings or "dropout" in settings
-        table = settings.get("backbone", "mlp" if of_a_table else None) == "mlp"
+        if texts:
+            settings = {name: value for name, value in settings.items() if name != "backbone"}
+        table = texts or settings.get("backbone", "mlp" if of_a_table else None) == "mlp"
         base = NetworkSettings(backbone="mlp", num_features=1) if table else NetworkSettings()
         replaced(base, settings, "network.", problems)
     return problems

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,8 @@ def plan_from(content: Mapping[str, Any], *, name: str, source: str) -> Experime
     given = {"name": name, **{key: value for key, value in content.items() if key != RECORD}}
     problems = [InputError("must be given.", key=key) for key in ("data", "methods") if key not in given]
     given["methods"] = _entries(given.get("methods", ["ce"]), problems)
-    for key, check in (("recipe", recipe_problems), ("network", network_problems)):
+    check_network = partial(network_problems, texts=given.get("text") is not None)
+    for key, check in (("recipe", recipe_problems), ("network", check_network)):
         if found := check(given.get(key, {})):
             problems += found
             del given[key]

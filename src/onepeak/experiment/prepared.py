@@ -38,6 +38,11 @@ class PreparedExperiment:
     pretrained: Path | None = None
     """The file of timm's own weights, if the experiment asks for them."""
 
+    logger: str = "none"
+    """What every epoch of a run is sent to; see `onepeak.training.progress.LoggerWatch`."""
+    trial: bool = False
+    """Whether runs are trials, which leave the test part alone."""
+
     @property
     def weights_file(self) -> Path | None:
         """The file of the backbone's initial weights."""
@@ -130,6 +135,13 @@ def _check_freeze(manifest: Manifest, experiment: Experiment) -> None:
         raise InputError("`freeze` does nothing for a table: leave it out.", argument="freeze")
     if experiment.weights is None and not is_own(backbone):
         raise InputError("`freeze` needs weights that are worth keeping: give --weights too.", argument="freeze")
+    for entry in experiment.methods:
+        built = method(entry.name, num_classes=manifest.num_classes, variant=entry.variant, **entry.settings)
+        if built.asks_features:
+            raise InputError(
+                f"`freeze` leaves no layers for a term on features to train, got the method {entry.name!r}.",
+                argument="freeze",
+            )
     if experiment.network.get("pooling", "average") != "average":
         raise InputError(
             f"`pooling` must be 'average' with a frozen backbone, got {experiment.network['pooling']!r}.",

@@ -13,7 +13,7 @@ from onepeak.experiment.grid import Run
 from onepeak.experiment.prepared import PreparedExperiment
 from onepeak.experiment.tuning import grid_of, train_tuned
 from onepeak.training.graphs import is_out_of_memory
-from onepeak.training.progress import Row
+from onepeak.training.progress import LoggerWatch, Row
 from onepeak.training.run import train_run
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def _train(
     (split,) = [each for each in prepared_experiment.splits if (each.split, each.fold) == (run.split, run.fold)]
     settings, prepared = prepared_experiment.settings(run.entry), prepared_experiment.prepared
     notes = {"label": run.entry.label, **prepared_experiment.shared_by_parts(split)}
+    loggers = () if prepared_experiment.logger == "none" else (LoggerWatch(prepared_experiment.logger, place),)
     if tune := prepared_experiment.experiment.tune:
         epochs, grid = settings.recipe.epochs, grid_of(tune)
         watch = partial(_Watch, run, report)
@@ -92,7 +93,15 @@ def _train(
             alone=alone,
         )
     return train_run(
-        settings, prepared, split, place, fabric=fabric, watches=(_Watch(run, report),), notes=notes, alone=alone
+        settings,
+        prepared,
+        split,
+        place,
+        fabric=fabric,
+        watches=(_Watch(run, report), *loggers),
+        notes=notes,
+        alone=alone,
+        test=not prepared_experiment.trial,
     )
 
 

@@ -12,11 +12,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from onepeak._core.files import link_or_copy, write_text_in_one_step
+from onepeak._core.formats import json_text
 from onepeak._core.imports import Frame
 from onepeak.data.splits import Split
 from onepeak.experiment.folder import read_result
 from onepeak.metrics.catalog import METRICS
 from onepeak.training.loop import DivergedError
+from onepeak.training.out_folder import RESULT
 from onepeak.training.prepare import Prepared
 from onepeak.training.progress import Watch
 from onepeak.training.run import CHECKPOINT, RunSettings, train_run
@@ -80,7 +83,8 @@ def train_tuned(
                 trial = _changed(settings, changes)
                 result = train_run(trial, prepared, split, place, watches=(watch(number),), test=False, **how)
             except DivergedError as error:
-                result = {"value": math.inf, "seconds": 0.0, "error": str(error)}
+                result = {"value": None, "seconds": 0.0, "error": str(error)}
+                write_text_in_one_step(place / RESULT, json_text(result))
         tried.append({**changes, **{name: result[name] for name in ("value", "seconds", "error") if name in result}})
         if tried[-1]["value"] is None:  # JSON has neither infinity nor NaN
             tried[-1]["value"] = math.nan
@@ -88,7 +92,7 @@ def train_tuned(
     if "error" in tried[best]:
         raise DivergedError(f"Every setting of the tuning diverged, the last with: {tried[-1]['error']}")
     if not (folder / CHECKPOINT).exists():
-        shutil.copyfile(folder / TRIALS / str(best) / CHECKPOINT, folder / CHECKPOINT)
+        link_or_copy(folder / TRIALS / str(best) / CHECKPOINT, folder / CHECKPOINT)
     found = notes | {"tuned": dict(grid[best]), "tried": [{**each, "value": _finite(each["value"])} for each in tried]}
     result = train_run(_changed(settings, grid[best]), prepared, split, folder, notes=found, **how)
     shutil.rmtree(folder / TRIALS, ignore_errors=True)

@@ -1,14 +1,19 @@
 """From feature maps to a method's outputs, through evidence maps that can be displayed."""
 
-from typing import final
+from collections.abc import Sequence
+from typing import Any, final
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 from onepeak._core.check import check_integer
-from onepeak._core.tensors import Outputs, full_precision
+from onepeak._core.tensors import Labels, LogProbs, Outputs, full_precision
 from onepeak.networks.tensors import Evidence, Features, Maps
+from onepeak.posterior import project
+
+_LEAST = -1e4
+"""Lowest log-probability in a mean: one member alone does not rule a class out."""
 
 
 @final
@@ -74,3 +79,37 @@ class RowHead(nn.Module):
     def forward(self, features: Features) -> Outputs:
         """Returns the outputs, in float32 or higher precision."""
         return full_precision(self.classifier(features))
+
+
+@final
+class MeanHead(nn.Module):
+    """The mean of the log-probabilities of several networks, normalised.
+
+    Args:
+        members: Networks that read what this head reads.
+        one_peak: Whether the mean is projected to the nearest posterior with one peak.
+    """
+
+    def __init__(self, members: Sequence[nn.Module], *, one_peak: bool) -> None:
+        super().__init__()
+        self.members = nn.ModuleList(members)
+        self.one_peak = one_peak
+
+    def forward(self, inputs: torch.Tensor) -> LogProbs:
+        """Returns log-probabilities."""
+        each = [member.method.log_probs(member(inputs)) for member in self._networks]
+        mean = torch.stack(each).clamp(min=_LEAST).mean(dim=0).log_softmax(dim=-1)
+        return project(mean) if self.one_peak else mean
+
+    @property
+    def _networks(self) -> list[Any]:
+        return list(self.members)
+
+    @property
+    def has_maps(self) -> bool:
+        """Whether every member has evidence maps."""
+        return all(member.has_maps for member in self._networks)
+
+    def class_evidence(self, inputs: torch.Tensor, labels: Labels) -> torch.Tensor:
+        """Returns the mean of the members' maps."""
+        return torch.stack([each.evidence_in(each.backbone(inputs), labels) for each in self._networks]).mean(dim=0)

@@ -9,7 +9,7 @@ from onepeak._core.check import check_labels
 from onepeak._core.tensors import Labels, Outputs, full_precision
 from onepeak.errors import InputError
 from onepeak.methods import Method
-from onepeak.networks.head import MapHead
+from onepeak.networks.head import MapHead, MeanHead
 from onepeak.networks.tensors import ClassMaps, Evidence, Images
 
 
@@ -63,6 +63,11 @@ class Network(nn.Module):
             )
         return outputs
 
+    @property
+    def has_maps(self) -> bool:
+        """Whether it has evidence maps: for images through a head with maps, alone or in an ensemble."""
+        return isinstance(self.head, MapHead) or (isinstance(self.head, MeanHead) and self.head.has_maps)
+
     def evidence(self, images: Images) -> Evidence:
         """Returns where each output comes from: its map, which is pooled to the output.
 
@@ -73,12 +78,15 @@ class Network(nn.Module):
             Shape (batch, num_outputs, height', width'), in float32 or higher precision. The meaning of an output
             depends on the method; `class_evidence` returns the map of a class for any method.
         """
+        return self._evidence(self.backbone(images))
+
+    def _evidence(self, features: Tensor) -> Evidence:
         if not isinstance(self.head, MapHead):
             raise InputError(
                 f"`evidence` needs a head with maps, got {type(self.head).__name__}: "
                 "only images through a MapHead have evidence maps, tables have none."
             )
-        return full_precision(self.head.evidence(self.backbone(images)))
+        return full_precision(self.head.evidence(features))
 
     def class_evidence(self, images: Images, labels: Labels) -> ClassMaps:
         """Returns where in each image the evidence for one class lies.
@@ -95,7 +103,13 @@ class Network(nn.Module):
             Shape (batch, height', width'), in float32 or higher precision.
         """
         check_labels(labels, self.method.num_classes, images.shape[:1])
-        outputs = self.evidence(images).movedim(1, -1)
+        return self.evidence_in(self.backbone(images), labels)
+
+    def evidence_in(self, features: Tensor, labels: Labels) -> ClassMaps:
+        """Returns `class_evidence` from what the backbone gives for the images."""
+        if isinstance(self.head, MeanHead):
+            return self.head.class_evidence(features, labels)
+        outputs = self._evidence(features).movedim(1, -1)
         try:
             scores = self.method.class_scores(outputs)
             scores = scores - scores.mean(dim=-1, keepdim=True)

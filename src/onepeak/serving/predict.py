@@ -110,16 +110,33 @@ def predict_all(
 
 
 def predict_groups(
-    model: "Model", samples: Samples, groups: Sequence[str], how: Combine, options: PosteriorOptions
-) -> tuple[Predictions, list[Failed]]:
-    """Returns one prediction per group, with the model's policy applied to it, and the samples left out."""
-    raw, failed = predict_all(model, samples, on_failure="collect")
-    names = [groups[item] for item in raw.items.tolist()]
-    found = model.read(raw, options).combined(names, how)
-    if model.policy is None:
-        return found, failed
-    usual = model.read(raw, PosteriorOptions()).combined(names, how)
-    return replace(found, refer=model.policy.reasons(usual)), failed
+    model: "Model",
+    samples: Samples,
+    groups: Sequence[str],
+    how: Combine,
+    options: PosteriorOptions,
+    *,
+    batch_size: int | None = None,
+) -> tuple[list[Row], list[Failed]]:
+    """Returns one row per group, in the order in which groups come, and the samples left out.
+
+    The model's policy applies to each sample and to the group. A group none of whose samples has a prediction gets the
+    error of the first.
+    """
+    raw, failed = predict_all(model, samples, batch_size=batch_size, on_failure="collect")
+    source_name = samples.source_name if isinstance(samples, TableRows) else "item"
+    rows = {}
+    for each in reversed(failed):
+        name = groups[each.item]
+        rows[name] = Row(source=name, error=f"{called(each.source, source_name)}: {each.error}")
+    if len(raw):
+        names = [groups[item] for item in raw.items.tolist()]
+        found = model.read(raw, options).combined(names, how)
+        if model.policy is not None:
+            whole = model.policy.reasons(model.read(raw, PosteriorOptions()).combined(names, how))
+            found = replace(found, refer=tuple(own or why for own, why in zip(found.refer, whole, strict=True)))
+        rows |= {str(row.source): row for row in found.rows()}
+    return [rows[name] for name in dict.fromkeys(groups)], failed
 
 
 def _refuse(failed: Failed, source_name: SourceName) -> None:

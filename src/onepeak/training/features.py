@@ -74,7 +74,7 @@ def features_of(
         of_maps = isinstance(whole.head, MapHead)
         flips = _flips(augment)
         state = {f"backbone.{name}": value.cpu() for name, value in whole.backbone.state_dict().items()}
-        key = _key(store, network, flips, state)
+        key = _key(store, network, flips, state, device)
         folder = store.folder.parent / "features"
         values, backbone = folder / f"{key}.features.safetensors", folder / f"{key}.{BACKBONE}"
         safetensors = require("safetensors.torch", extra="train", purpose="Features of a frozen backbone")
@@ -106,8 +106,15 @@ def _flips(augment: Augment) -> list[list[int]]:
     return views
 
 
-def _key(store: ImageStore, network: NetworkSettings, flips: list[list[int]], weights: dict[str, Tensor]) -> str:
-    settings = [store.folder.name, network.backbone, source_digest(network.backbone), network.mean, network.std, flips]
+def _key(
+    store: ImageStore,
+    network: NetworkSettings,
+    flips: list[list[int]],
+    weights: dict[str, Tensor],
+    device: torch.device,
+) -> str:
+    backbone = [network.backbone, source_digest(network.backbone), network.mean, network.std]
+    settings = [store.folder.name, *backbone, flips, device.type]  # devices differ in the last bits
     digest = hashlib.sha256(json.dumps(settings).encode())
     for name, value in weights.items():
         digest.update(name.encode() + value.contiguous().numpy().tobytes())

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from onepeak._core.check import check_number
 from onepeak._core.files import link_or_copy, write_in_one_step, write_text_in_one_step
@@ -22,6 +22,7 @@ from onepeak.data.manifest import Encoding, Texts
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.methods.catalog import is_known, method
 from onepeak.networks.build import NetworkSettings, build_network
+from onepeak.networks.ensemble import mean_of
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import check_trusted, source_digest
 from onepeak.networks.text_encoder import TextEncoder
@@ -80,6 +81,10 @@ class ModelDescription:
     evidence_range: tuple[float, float] | None = None
     """The evidence that maps draw as nothing and as brightest, see `onepeak.training.image_range`; None for a
     network without maps, and in models of earlier versions."""
+    members: int = 1
+    """Number of networks whose mean is the posterior."""
+    one_peak: bool = False
+    """Whether that mean is projected to one peak."""
     format: int = FORMAT
 
 
@@ -145,20 +150,6 @@ def load_network(folder: Path, description: ModelDescription) -> Network:
     check_trusted(description.network.backbone)
     safetensors = require("safetensors.torch", extra="train", purpose="Loading a model")
     check_method(folder, description)
-    made = method(
-        description.method,
-        num_classes=len(description.classes),
-        variant=description.variant,  # type: ignore[arg-type]
-        class_weight=None if description.class_weight is None else torch.tensor(description.class_weight),
-        **description.method_settings,
-    )
-    network = build_network(made, description.network)
-    if source_digest(description.network.backbone) != description.backbone_source:
-        warnings.warn(
-            f"The source file of {description.network.backbone} has changed since the model was trained: predictions "
-            "may differ.",
-            stacklevel=2,
-        )
     path = folder / WEIGHTS
     try:
         weights = safetensors.load_file(path)
@@ -168,6 +159,19 @@ def load_network(folder: Path, description: ModelDescription) -> Network:
         raise InputError(
             f"{path} must be the weights of the model, got a file that cannot be read: {error}."
         ) from error
+    network = _built(description)
+    if description.members > 1:
+        networks, shared = [network, *(_built(description) for _ in range(description.members - 1))], None
+        if any(name.startswith("backbone.") for name in weights):
+            shared = network.backbone
+            networks = [Network(nn.Identity(), each.head, each.method) for each in networks]
+        network = mean_of(networks, one_peak=description.one_peak, backbone=shared)
+    if source_digest(description.network.backbone) != description.backbone_source:
+        warnings.warn(
+            f"The source file of {description.network.backbone} has changed since the model was trained: predictions "
+            "may differ.",
+            stacklevel=2,
+        )
     wanted = network.state_dict()
     groups = {
         "missing": [name for name in wanted if name not in weights],
@@ -182,6 +186,18 @@ def load_network(folder: Path, description: ModelDescription) -> Network:
         )
     network.load_state_dict(weights)
     return network.eval()
+
+
+def _built(description: ModelDescription) -> Network:
+    weight = None if description.members > 1 else description.class_weight
+    made = method(
+        description.method,
+        num_classes=len(description.classes),
+        variant=description.variant,  # type: ignore[arg-type]
+        class_weight=None if weight is None else torch.tensor(weight),
+        **description.method_settings,
+    )
+    return build_network(made, description.network)
 
 
 def _description(content: dict[str, Any]) -> ModelDescription:

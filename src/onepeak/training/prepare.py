@@ -47,6 +47,8 @@ class Prepared:
     """A hash of each item's content, for the leak check."""
     features: Features | None = None
     """The features of a frozen backbone, which runs are trained on in place of the images."""
+    row_encoder: TableEncoder | None = None
+    """How rows are encoded, where several runs share one encoder; None to fit one to each training part."""
     doubts: tuple[str, ...] = ()
     """Notes on what looks odd in the images, and on how texts are read."""
 
@@ -56,7 +58,7 @@ class Prepared:
         """Returns the batches for one run; a table's encoder is fitted to the run's training part."""
         items = self.manifest.items
         if isinstance(items, FeatureRows):
-            encoder = TableEncoder.learn(items.take(split.train))
+            encoder = self.row_encoder or TableEncoder.learn(items.take(split.train))
             return RowFeed(encoder.encode(items), device), encoder
         if self.store is None:
             raise TypeError("images without a store")
@@ -173,7 +175,7 @@ def try_network(manifest: Manifest, given: Mapping[str, Any], *, weights: Path |
     check_backbone(manifest, given.get("backbone"))
     table = isinstance(manifest.items, FeatureRows)
     if isinstance(manifest.items, FeatureRows) and weights is not None:
-        check_columns(manifest.items, weights)
+        check_columns(manifest.items, weights, encoder=given.get("backbone"))
     columns = len(manifest.items.columns) if isinstance(manifest.items, FeatureRows) else None
     if has_texts(manifest.items):
         TextEncoder(given.get("backbone"))
@@ -186,10 +188,10 @@ def try_network(manifest: Manifest, given: Mapping[str, Any], *, weights: Path |
         read_weights(weights)
 
 
-def check_columns(rows: FeatureRows, weights: Path) -> None:
-    """Rejects the weights of a model with other columns, which would be matched by position.
+def check_columns(rows: FeatureRows, weights: Path, *, encoder: str | None = None) -> None:
+    """Rejects the weights of a model with other columns, which would be matched by position, or another `encoder`.
 
-    The columns are in the model's description next to the weights; weights without a description are accepted.
+    Both are in the model's description next to the weights; weights without a description are accepted.
     """
     if weights.name != WEIGHTS or not (weights.parent / DESCRIPTION).exists():
         return
@@ -202,12 +204,15 @@ def check_columns(rows: FeatureRows, weights: Path) -> None:
                 f"`weights` must be from a model for a table with the same columns in the same order, got {weights}, "
                 f"where column {place} is {there}, and here it is {here}."
             )
+    known = table.texts.encoding.digest if table.texts is not None and table.texts.encoding is not None else None
+    if known != (None if rows.texts is None else TextEncoder(encoder).digest):
+        raise InputError(f"`weights` must be from a model with the same encoder of texts (--backbone), got {weights}.")
 
 
 def _columns(table: FeatureRows | TableEncoder) -> list[str]:
     """Returns the columns, with the possible values of categories."""
     categories = {name: f" ({', '.join(codes)})" for name, codes in table.categories.items()}
-    return [f"{name}{categories.get(name, '')}" for name in table.columns]
+    return [f"{name}{categories.get(name, '')}" for name in table.plain_columns]
 
 
 def check_backbone(manifest: Manifest, backbone: str | None) -> None:

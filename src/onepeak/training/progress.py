@@ -1,6 +1,7 @@
 """Progress of training: a bar on a terminal, lines elsewhere, loggers for other tools."""
 
 import importlib
+import importlib.util
 import inspect
 import sys
 import time
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from onepeak._core.imports import require
 from onepeak._core.wording import duration
-from onepeak.errors import InputError
+from onepeak.errors import InputError, first_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -83,7 +84,8 @@ class LoggerWatch:
     """Sends every epoch's row to a Lightning logger.
 
     Args:
-        name: "tensorboard", "csv", or the dotted name of a Lightning logger class that takes `save_dir`.
+        name: "tensorboard", "csv", "wandb" or "mlflow" (with project and run as in "wandb:PROJECT/RUN"), or the
+            dotted name of a Lightning logger class that takes `save_dir`.
         folder: Folder for the logger's files.
     """
 
@@ -100,26 +102,48 @@ class LoggerWatch:
             self.logger.save()
 
 
-def _make_logger(name: str, folder: Path) -> Any:
-    known = {
-        "tensorboard": "lightning.fabric.loggers.TensorBoardLogger",
-        "csv": "lightning.fabric.loggers.CSVLogger",
-    }
-    dotted = known.get(name, name)
-    module, _, attribute = dotted.rpartition(".")
-    if not module:
+_LOGGERS = {
+    "tensorboard": ("tensorboard", "lightning.fabric.loggers.TensorBoardLogger"),
+    "csv": (None, "lightning.fabric.loggers.CSVLogger"),
+    "wandb": ("wandb", "lightning.pytorch.loggers.WandbLogger"),
+    "mlflow": ("mlflow", "lightning.pytorch.loggers.MLFlowLogger"),
+}
+"""The package that each needs, and its class."""
+_PROJECT = {"wandb": ("project", "name"), "mlflow": ("experiment_name", "run_name")}
+"""What each calls its project and its run."""
+
+
+def check_logger(name: str) -> None:
+    """Rejects a logger by a name that is not known, or whose package is missing, before any training."""
+    kind = name.partition(":")[0]
+    package, dotted = _LOGGERS.get(kind, (None, name))
+    if name != "none" and "." not in dotted.strip("."):
         raise InputError(
-            f"`logger` must be none, {', '.join(known)} or the dotted name of a Lightning logger, got {name!r}."
+            f"`logger` must be none, {', '.join(_LOGGERS)} or the dotted name of a Lightning logger, got {name!r}."
         )
+    if package is not None and importlib.util.find_spec(package) is None:
+        raise InputError(
+            f"`logger` {kind!r} needs the package {package}, which is not installed: pip install {package}"
+        )
+
+
+def _make_logger(name: str, folder: Path) -> Any:
+    check_logger(name)
+    kind, _, where = name.partition(":")
+    module, _, attribute = _LOGGERS.get(kind, (None, name))[1].rpartition(".")
     try:
-        kind = getattr(importlib.import_module(module), attribute)
-        if not hasattr(kind, "log_metrics"):
+        made = getattr(importlib.import_module(module), attribute)
+        if not hasattr(made, "log_metrics"):
             raise InputError(f"`logger` must name a Lightning logger, got {name!r}, which has no log_metrics.")
-        if "root_dir" in inspect.signature(kind).parameters:  # Fabric's own loggers
-            return kind(root_dir=folder, name="logs", version="")
-        return kind(save_dir=str(folder))
+        if "root_dir" in inspect.signature(made).parameters:  # Fabric's own loggers
+            return made(root_dir=folder, name="logs", version="")
+        project, _, run = where.partition("/")
+        values = (project or "onepeak", run or f"{folder.parent.name}-{folder.name}")
+        return made(save_dir=str(folder), **dict(zip(_PROJECT.get(kind, ()), values, strict=False)))
     except ModuleNotFoundError as error:
-        raise InputError(f"`logger` {name!r} needs {error.name}, which is not installed.") from error
+        raise InputError(
+            f"`logger` {name!r} needs {error.name or first_line(error)}, which is not installed."
+        ) from error
     except AttributeError as error:
         raise InputError(f"`logger` must name a class, got {name!r}: {error}.") from error
 

@@ -24,11 +24,12 @@ from onepeak.networks.own_backbone import source_digest
 from onepeak.networks.seeds import seeded
 from onepeak.posterior.predictions import Predictions
 from onepeak.training.calibration import calibrated_figures, calibration_of, frequency_gap
+from onepeak.training.card import write_card
 from onepeak.training.checkpoint import HASH
 from onepeak.training.convergence import best_constant, never_predicted
 from onepeak.training.devices import same_bits
 from onepeak.training.evaluate import measure, measured_names, predict
-from onepeak.training.familiarity import familiarity_of, save_familiarity
+from onepeak.training.familiarity import Familiarity, familiarity_of, save_familiarity
 from onepeak.training.features import Features
 from onepeak.training.image_range import ImageRange, evidence_range
 from onepeak.training.loop import Loop
@@ -41,8 +42,9 @@ from onepeak.training.model_files import (
 )
 from onepeak.training.out_folder import FORMAT, RESULT, write_history
 from onepeak.training.prepare import Prepared
-from onepeak.training.progress import Watch
+from onepeak.training.progress import Row, Watch
 from onepeak.training.recipe import Recipe, class_weights
+from onepeak.training.table import TableEncoder
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
@@ -64,6 +66,10 @@ class RunSettings:
     seed: int = 0
     features: str | None = None
     """The digest of the features of a frozen backbone, from which head and method are trained; None to train all."""
+
+    def shape(self, encoder: TableEncoder | None) -> NetworkSettings:
+        """Returns the network; for a table, with as many features as its encoder has."""
+        return self.network if encoder is None else replace(self.network, num_features=encoder.num_features)
 
     def selection(self, data: str) -> str:
         """Returns the metric that chooses the epoch; "as_published" is the published code's choice for each method."""
@@ -134,11 +140,11 @@ def train_run(
     folder.mkdir(parents=True, exist_ok=True)
     if fabric.is_global_zero:
         clear_unfinished(folder)
-    manifest, store, recipe = prepared.manifest, prepared.store, settings.recipe
+    manifest, recipe = prepared.manifest, settings.recipe
     select = settings.selection(manifest.name)
     with same_bits():
         feed, encoder = prepared.feed(split, recipe, fabric.device, settings.network)
-        shape = settings.network if encoder is None else replace(settings.network, num_features=encoder.num_features)
+        shape = settings.shape(encoder)
         weights = class_weights(recipe.class_weight, manifest.labels[split.train], manifest.num_classes)
         network = make_network(
             settings, shape, manifest.num_classes, class_weight=weights, features=prepared.features
@@ -181,12 +187,60 @@ def train_run(
                 batch_size=size,
                 inputs=None if encoder is None else encoder.text_features,
             )
+    trained = Trained(
+        network=network, history=loop.history, best_epoch=loop.best_epoch, seconds=loop.seconds, fabric=fabric
+    )
+    return write_run(
+        settings,
+        prepared,
+        split,
+        folder,
+        trained,
+        parts,
+        encoder=encoder,
+        class_weight=weights,
+        evidence=strength,
+        familiarity=familiarity,
+        notes=notes,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Trained:
+    """A trained network, and how it came about."""
+
+    network: Network
+    history: list[Row]
+    best_epoch: int
+    seconds: float
+    fabric: "Fabric"
+
+
+def write_run(
+    settings: RunSettings,
+    prepared: Prepared,
+    split: Split,
+    folder: Path,
+    trained: Trained,
+    parts: dict[str, Predictions],
+    *,
+    encoder: TableEncoder | None,
+    class_weight: tuple[float, ...] | None = None,
+    evidence: tuple[float, float] | None = None,
+    familiarity: Familiarity | None = None,
+    members: int = 1,
+    one_peak: bool = False,
+    notes: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Writes the model and the records of a run, `result.json` last; returns what is in that."""
+    manifest, store, recipe = prepared.manifest, prepared.store, settings.recipe
+    shape, select = settings.shape(encoder), settings.selection(manifest.name)
     description = ModelDescription(
         classes=manifest.classes,
         method=settings.method,
         variant=settings.variant,
         method_settings=settings.method_settings,
-        class_weight=weights,
+        class_weight=class_weight,
         balanced=recipe.balanced or recipe.logit_adjustment is not None,
         network=shape,
         backbone_source=source_digest(shape.backbone),
@@ -196,25 +250,30 @@ def train_run(
         table=encoder,
         metrics={name: measure(part, names=measured_names(select)) for name, part in parts.items()},
         calibration=calibration_of(parts["valid"]),
-        evidence_range=strength,
+        evidence_range=evidence,
+        members=members,
+        one_peak=one_peak,
         data=manifest.name,
         label=manifest.label_column,
         group=manifest.group_column,
         path=manifest.path_column,
         versions=versions(),
     )
-    result = _result(settings, prepared, split, loop, description, parts) | (notes or {})
-    if fabric.is_global_zero:
+    result = _result(settings, prepared, split, trained, description, parts) | (notes or {})
+    if trained.fabric.is_global_zero:
         held_out = [prepared.digests[item] for part in parts.values() for item in part.items]
-        write_history(loop.history, folder)
+        # The members of an ensemble are trained on each other's validation parts.
+        trained_on = split.train if members == 1 else [*split.train, *split.valid]
+        write_history(trained.history, folder)
         write_predictions(parts, prepared, folder / "predictions.parquet")
         save_held_out_items(folder, held_out)
-        save_trained_items(folder, [prepared.digests[item] for item in split.train])
+        save_trained_items(folder, [prepared.digests[item] for item in trained_on])
         save_familiarity(folder, familiarity)
         if prepared.features is not None:
             prepared.features.link_backbone(folder)
-        save_model(folder, description, network.state_dict())
+        save_model(folder, description, trained.network.state_dict())
         keep_encoder(folder, encoder)
+        write_card(folder, description, result, parts["test"], manifest)
         write_text_in_one_step(folder / RESULT, json_text(result))
         (folder / CHECKPOINT).unlink(missing_ok=True)
     return result
@@ -233,7 +292,7 @@ def _result(
     settings: RunSettings,
     prepared: Prepared,
     split: Split,
-    loop: Loop,
+    trained: Trained,
     description: ModelDescription,
     parts: dict[str, Predictions],
 ) -> dict[str, Any]:
@@ -254,7 +313,7 @@ def _result(
         "class_weight": description.class_weight,
         "dataset": manifest.name,
         "num_classes": manifest.num_classes,
-        "decision": loop.network.method.decision,
+        "decision": trained.network.method.decision,
         "network": {"backbone": settings.network.backbone, "pooling": settings.network.pooling},
         "weights": None if settings.weights is None else settings.weights.name,
         **({"frozen": True} if settings.features else {}),
@@ -264,15 +323,15 @@ def _result(
         "fold": split.fold,
         "seed": settings.seed,
         "recipe": asdict(settings.recipe),
-        "epochs": len(loop.history),
-        "best_epoch": loop.best_epoch,
-        "stopped_early": len(loop.history) < settings.recipe.epochs,
+        "epochs": len(trained.history),
+        "best_epoch": trained.best_epoch,
+        "stopped_early": len(trained.history) < settings.recipe.epochs,
         "selected_by": settings.selection(manifest.name),
-        "seconds": round(loop.seconds, 3),
+        "seconds": round(trained.seconds, 3),
         "sizes": split.sizes,
         "num_groups": groups,
-        "device": device_name(loop.fabric.device),
-        "precision": precision_of(loop.fabric),
+        "device": device_name(trained.fabric.device),
+        "precision": precision_of(trained.fabric),
         "versions": description.versions,
         "metrics": description.metrics,
         "constant": {
@@ -287,7 +346,7 @@ def _result(
             **({"note": calibration.note} if calibration.note else {}),
             "test": calibrated_figures(calibration, test),
         },
-        **({"notes": list(loop.network.notes)} if loop.network.notes else {}),
+        **({"notes": list(trained.network.notes)} if trained.network.notes else {}),
     }
 
 

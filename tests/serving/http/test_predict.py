@@ -12,12 +12,14 @@ import torch
 from http_server import asking, encoded
 from image_files import in_twelve_bits
 from onepeak.errors import InputError
+from onepeak.posterior.referral import Policy
 from onepeak.serving.http import Limits, create_app, predictor
 from onepeak.serving.http.predict import model_card
 from onepeak.serving.http.predictor import Predictor
 from onepeak.serving.model import Answers, Model
 from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.serving.predict import ROWS_A_BATCH
+from onepeak.training.familiarity import Familiarity
 
 PNG = {"Content-Type": "image/png"}
 
@@ -250,6 +252,20 @@ def test_rows_unlike_the_training_say_by_what_also_in_a_later_batch(ask_table, m
         210: ["size", "tone"]
     }
     assert content["notes"][2].endswith(": 1 of 300 rows, by size (1), tone (1): row 210")
+
+
+def test_rows_far_from_the_training_in_the_features_are_marked_and_referred_as_by_predict(table):
+    far = Familiarity(references=torch.ones(1, 2).half(), threshold=0.01, inputs=(0, 2))
+    policy = Policy(uncertainty="entropy", threshold=float("inf"))
+    model = Model(table.description, table.network, table.device, familiarity=far, policy=policy)
+    expected = model.predict({"size": [1.0, -1.0], "tone": ["2", "2"]})
+    with asking(create_app(model)) as client:
+        rows = [{"size": size, "tone": "2"} for size in (1, -1)]
+        content = answered(client.post("/v1/predict", json={"rows": rows}))
+    check_same(content["predictions"], expected)
+    assert ("features",) in expected.unlike
+    assert [item["refer"] for item in content["predictions"]] == list(expected.refer)
+    assert "by features" in content["notes"][-1]
 
 
 def test_more_rows_than_a_batch_holds_are_answered(ask_table, table, monkeypatch):

@@ -92,6 +92,7 @@ def compare(
     dry_run: Annotated[
         bool, switch("Output", "--dry-run", "List the runs and their estimated time without training.")
     ] = False,
+    logger: options.Logger = "none",
     against: options.Against = None,
     alone: options.Alone = None,
     as_json: options.AsJson = False,
@@ -123,6 +124,7 @@ def compare(
         threads=threads,
         dry_run=dry_run,
         cache=cache,
+        logger=logger,
         against=against,
         alone=alone,
         as_json=as_json,

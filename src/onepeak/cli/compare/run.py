@@ -33,6 +33,7 @@ from onepeak.report.planned_comparison import check_rows
 from onepeak.training.convergence import epochs_in_words
 from onepeak.training.devices import make_fabric
 from onepeak.training.out_folder import ERROR, RUNS
+from onepeak.training.progress import check_logger
 
 
 class FailedRunsError(OnepeakError):
@@ -63,6 +64,7 @@ class CompareRequest:
     threads: int | None = None
     dry_run: bool = False
     cache: Path | None = None
+    logger: str = "none"
     against: str | None = None
     """The row of the table that others are tested against; the best if None."""
     alone: str | None = None
@@ -96,6 +98,7 @@ def compare_all(request: CompareRequest) -> None:
         executor=executor_of(request),
         device=request.device if request.executor == "local" else "auto",
         cache=request.cache,
+        logger=request.logger,
         against=request.against,
         alone=request.alone,
         as_json=request.as_json,
@@ -183,6 +186,7 @@ def run_comparison(
     executor: Executor,
     device: str = "auto",
     cache: Path | None = None,
+    logger: str = "none",
     against: str | None = None,
     alone: str | None = None,
     as_json: bool = False,
@@ -196,6 +200,7 @@ def run_comparison(
         executor: What trains them.
         device: Where a frozen backbone looks at the images.
         cache: Folder for decoded images.
+        logger: What every epoch is sent to; see `onepeak.training.progress.LoggerWatch`.
         against: The row that others are tested against; the best one of each metric if left out.
         alone: The row that is compared with that one, or with ce, by itself; elb if left out.
         as_json: Whether to print the findings as JSON.
@@ -208,7 +213,9 @@ def run_comparison(
         FailedRunsError: Some runs failed; the others are done, and what they found is printed.
     """
     check_folder_path(folder)
+    check_logger(logger)
     prepared_experiment = open_experiment(experiment, cache=cache, quiet=quiet, device=device)
+    prepared_experiment = replace(prepared_experiment, logger=logger)
     runs = grid(experiment.methods, prepared_experiment.splits)
     recipes = {entry.label: recipe_of(entry, prepared_experiment.recipe) for entry in experiment.methods}
     trials = len(grid_of(experiment.tune))

@@ -43,9 +43,7 @@ def train(
         path_flag("Output", "--out", "New folder for the model and its results (default: out/NAME-METHOD)."),
     ] = None,
     resume: Annotated[bool, switch("Output", "--resume", "Resume the run in --out.")] = False,
-    logger: Annotated[
-        str, flag("Output", "--logger", "Logger: tensorboard, csv, none, or a Lightning logger.")
-    ] = "tensorboard",
+    logger: options.Logger = "tensorboard",
     quiet: options.Quiet = False,
 ) -> None:
     """Trains one model on one split and evaluates it on the test part.

@@ -15,16 +15,19 @@ from onepeak.cli.options import command_line
 from onepeak.cli.output import print_note, print_notes
 from onepeak.cli.train.warnings import first_weights_notes, training_warnings
 from onepeak.data.manifest import FeatureRows, Manifest
+from onepeak.data.splits.leaks import has_texts
 from onepeak.errors import InputError, StoppedError
 from onepeak.experiment.folder import CLAIM, claim, read_result
 from onepeak.experiment.plan import Experiment, MethodEntry
 from onepeak.experiment.prepared import PreparedExperiment, check_with, open_manifest, prepare_experiment
 from onepeak.metrics.functional import side_order_chance
+from onepeak.networks.text_encoder import TextEncoder
 from onepeak.training.checkpoint import epochs_done
 from onepeak.training.convergence import epochs_in_words, values_to_lower
 from onepeak.training.devices import find_device, make_fabric
 from onepeak.training.model_files import WEIGHTS, load_description
 from onepeak.training.out_folder import RESULT, check_out, make_out, refuse_others
+from onepeak.training.prepare import without_encoder
 from onepeak.training.progress import LoggerWatch, ProgressBar, Watch
 from onepeak.training.recipe import SETTING_NAMES
 from onepeak.training.run import CHECKPOINT, train_run
@@ -191,7 +194,7 @@ def refuse_other(request: "TrainRequest", manifest: Manifest, result: dict[str, 
         "fold": request.fold,
         "seed": experiment.seed,
         **{name: value for name, value in experiment.recipe.items() if name in SETTING_NAMES},
-        **experiment.network,
+        **without_encoder(manifest, experiment.network),
     }
     description = load_description(request.out)
     trained = result | result.get("recipe", {}) | asdict(description.network)
@@ -202,6 +205,10 @@ def refuse_other(request: "TrainRequest", manifest: Manifest, result: dict[str, 
     ]
     if isinstance(manifest.items, FeatureRows) and description.table is not None:
         others += _other_columns(manifest.items, description.table)
+    if has_texts(manifest.items) and (
+        result["data"].get("encoder") != TextEncoder(experiment.network.get("backbone")).digest
+    ):
+        others.append("another encoder of texts (--backbone)")
     if others:
         raise InputError(
             f"`--out` {request.out} holds a finished run with {'; '.join(others)}: give another --out "
@@ -211,12 +218,13 @@ def refuse_other(request: "TrainRequest", manifest: Manifest, result: dict[str, 
 
 def _other_columns(rows: FeatureRows, table: TableEncoder) -> list[str]:
     """A sentence where the columns of a table, or the names in them, are not those that were trained on."""
-    if rows.columns != table.columns:
-        gone, new = set(table.columns) - set(rows.columns), set(rows.columns) - set(table.columns)
-        without = [name for name in table.columns if name in gone]
-        beside = [name for name in rows.columns if name in new]
+    here = rows.plain_columns if rows.texts is None else (*rows.plain_columns, rows.texts.column)
+    there = table.given_columns
+    if here != there:
+        without = [name for name in there if name not in here]
+        beside = [name for name in here if name not in there]
         differences = [f"the columns {listed(without)} as well"] if without else []
         differences += [f"no columns {listed(beside)}"] if beside else []
         return differences or ["the columns in another order"]
-    names = [name for name in rows.columns if rows.categories.get(name) != table.categories.get(name)]
+    names = [name for name in rows.plain_columns if rows.categories.get(name) != table.categories.get(name)]
     return [f"other categories (--category) in {listed(names)}"] if names else []

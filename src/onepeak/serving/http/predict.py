@@ -11,7 +11,6 @@ from pydantic.json_schema import SkipJsonSchema
 
 from onepeak._version import __version__
 from onepeak.data.images.decode import known_formats
-from onepeak.networks.head import MapHead
 from onepeak.posterior.predictions import Row
 from onepeak.serving.actions import Unsure, action_of
 from onepeak.serving.http.answers import (
@@ -232,7 +231,7 @@ def model_card(model: Model, limits: Limits, usual: PosteriorOptions) -> ModelCa
         pictures=images,
         calibration=None if about.calibration is None else CalibrationCard.model_validate(about.calibration),
         reading=ReadingCard.model_validate({**asdict(usual), "alpha": usual.used_alpha(about.calibration)}),
-        evidence=isinstance(model.network.head, MapHead),
+        evidence=model.network.has_maps,
         evidence_range=about.evidence_range,
         data=about.data,
         version=__version__,

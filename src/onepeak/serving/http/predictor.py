@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 import torch
@@ -17,8 +17,7 @@ from onepeak.data.images.decode import TooManyPixelsError
 from onepeak.data.images.depth import depth_notes
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
-from onepeak.networks.head import MapHead
-from onepeak.posterior.predictions import Row, called
+from onepeak.posterior.predictions import Row, Unlike, called
 from onepeak.posterior.referral import UNLIKE
 from onepeak.serving.http.batcher import Batcher, Compute, Decoding, TooLargeForNetworkError
 from onepeak.serving.http.failures import RequestError
@@ -46,6 +45,8 @@ class Unanswered:
     message: str
 
 
+_About: TypeAlias = tuple[PosteriorOptions, Unlike]
+"""How to read one posterior, and how its sample is unlike the training samples."""
 _LOST = Unanswered(code="no_posterior", message=NO_POSTERIOR)
 
 
@@ -76,7 +77,7 @@ class Predictor:
     def check(self, posterior_options: PosteriorOptions, *, evidence: bool) -> None:
         """Refuses early what this model cannot do."""
         posterior_options.check(self.model.description.calibration)
-        if evidence and not isinstance(self.model.network.head, MapHead):
+        if evidence and not self.model.network.has_maps:
             raise InputError("`evidence` needs an image model with maps, got one without: leave it out.")
 
     async def warm(self) -> None:
@@ -88,7 +89,7 @@ class Predictor:
             else:
                 empty = np.full((1, len(table.columns)), np.nan)
                 rows = FeatureRows(columns=table.columns, values=empty, categories=table.categories)
-                await self.batcher.submit(self._row_answers, (rows, self.usual))
+                await self.batcher.submit(self._row_answers, (rows, self.usual, [None]))
 
     def close(self) -> None:
         """Ends all threads."""
@@ -119,6 +120,7 @@ class Predictor:
                             return result
                         if evidence:
                             maps[item] = await self._submitted(self._evidence, pixels, result.predicted_index)
+                        # Only now: images that waited for it would share fewer batches.
                         unlike = await self.decoding.run(partial(self.model.unlike, pixels))
                         unlike = with_distance(unlike, result.distance)
                         refer = result.refer or (UNLIKE if unlike and self.model.policy else None)
@@ -148,16 +150,17 @@ class Predictor:
         if reasons := table.unanswered:
             first = min(reasons)
             raise RequestError(422, f"`rows[{first}]`: {reasons[first]}.")
-        parts = [table.rows.take(part) for part in np.array_split(np.arange(len(rows)), -(-len(rows) // ROWS_A_BATCH))]
-        requests = (self.batcher.submit(self._row_answers, (part, posterior_options), size=len(part)) for part in parts)
-        result = [answer for part in await asyncio.gather(*requests) for answer in part]
-        answers: list[Row | Unanswered] = []
-        for place, (each, unlike) in enumerate(zip(result, table.unlike, strict=True)):
+        parts = np.array_split(np.arange(len(rows)), -(-len(rows) // ROWS_A_BATCH))
+        requests = (
+            (table.rows.take(part), posterior_options, [table.unlike[place] for place in part]) for part in parts
+        )
+        results = (self.batcher.submit(self._row_answers, each, size=len(each[0])) for each in requests)
+        answers: list[Row | Unanswered] = [answer for part in await asyncio.gather(*results) for answer in part]
+        marks = []
+        for place, each in enumerate(answers):
             if isinstance(each, Unanswered):
                 raise RequestError(422, f"`rows[{place}]`: {each.message}.")
-            refer = each.refer or (UNLIKE if unlike and self.model.policy else None)
-            answers.append(replace(each, unlike=unlike, refer=refer))
-        marks = list(zip(table.sources, table.unlike, strict=True))
+            marks.append((table.sources[place], each.unlike))
         notes = notes_of(self.model, table, posterior_options, marks, source_name="row")
         return self._outcome(answers, posterior_options, notes)
 
@@ -183,25 +186,30 @@ class Predictor:
             raise InputError(f"the network cannot take {height} x {width} pixels") from error
 
     def _answers(self, requests: Sequence[tuple[Pixels, PosteriorOptions]]) -> list[Row | Unanswered]:
-        return self._read(self.model.answers([pixels for pixels, _ in requests]), [options for _, options in requests])
+        about: list[_About] = [(options, None) for _, options in requests]
+        return self._read(self.model.answers([pixels for pixels, _ in requests]), about)
 
-    def _row_answers(self, requests: Sequence[tuple[FeatureRows, PosteriorOptions]]) -> list[list[Row | Unanswered]]:
+    def _row_answers(
+        self, requests: Sequence[tuple[FeatureRows, PosteriorOptions, Sequence[Unlike]]]
+    ) -> list[list[Row | Unanswered]]:
         first = requests[0][0]
-        values = np.concatenate([rows.values for rows, _ in requests])
+        values = np.concatenate([rows.values for rows, _, _ in requests])
         joined = FeatureRows(columns=first.columns, values=values, categories=first.categories)
-        options = [options for rows, options in requests for _ in range(len(rows))]
-        answers = iter(self._read(self.model.row_answers(joined), options))
-        return [list(islice(answers, len(rows))) for rows, _ in requests]
+        about = [(options, unlike) for _, options, marks in requests for unlike in marks]
+        answers = iter(self._read(self.model.row_answers(joined), about))
+        return [list(islice(answers, len(rows))) for rows, _, _ in requests]
 
     def _evidence(self, requests: Sequence[tuple[Pixels, int]]) -> list[list[list[float]]]:
         maps = self.model.evidence([pixels for pixels, _ in requests], torch.tensor([label for _, label in requests]))
         rounded: list[list[list[float]]] = maps.double().mul(1e4).round().div(1e4).tolist()
         return rounded
 
-    def _read(self, answers: Answers, options_of: Sequence[PosteriorOptions]) -> list[Row | Unanswered]:
+    def _read(self, answers: Answers, about: Sequence[_About]) -> list[Row | Unanswered]:
         """Reads all predictions of a batch, those with the same options together."""
-        count = len(options_of)
-        raw, _ = batch_of(answers, items=list(range(count)), sources=range(count))
+        count, options_of = len(about), [options for options, _ in about]
+        raw, _ = batch_of(
+            answers, items=list(range(count)), sources=range(count), unlike=[unlike for _, unlike in about]
+        )
         if raw is None:
             return [_LOST] * count
         found: dict[int, Row] = {}

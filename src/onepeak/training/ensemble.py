@@ -1,0 +1,98 @@
+"""A model whose posterior is the mean of several trained networks: one model folder like any other."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from onepeak.data.splits import Split
+from onepeak.networks.ensemble import mean_of
+from onepeak.networks.network import Network
+from onepeak.posterior.predictions import Predictions
+from onepeak.training.checkpoint import load_checkpoint
+from onepeak.training.devices import same_bits
+from onepeak.training.evaluate import predict
+from onepeak.training.familiarity import familiarity_of
+from onepeak.training.prepare import Prepared
+from onepeak.training.run import CHECKPOINT, RunSettings, Trained, fingerprint, make_network, write_run
+
+if TYPE_CHECKING:
+    from lightning.fabric import Fabric
+
+ONE_PEAKED = 0.999
+"""Share of one-peaked posteriors among those of the members from which their mean is projected to one peak."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Member:
+    """A trained network, its fold, and where its checkpoint is."""
+
+    split: Split
+    folder: Path
+
+
+def write_ensemble(
+    settings: RunSettings,
+    prepared: Prepared,
+    members: Sequence[Member],
+    folder: Path,
+    *,
+    fabric: "Fabric",
+    notes: dict[str, Any],
+) -> dict[str, Any]:
+    """Writes the mean of networks that trials left in their checkpoints, and looks at the test part they share.
+
+    It is calibrated on what each network predicted for its own validation part, which it was not trained on.
+    """
+    first = members[0].split
+    labels = torch.from_numpy(prepared.manifest.labels).to(fabric.device)
+    size = settings.recipe.evaluation_batch_size
+    networks: list[Network] = []
+    valid: list[Predictions] = []
+    histories, seconds = [], 0.0
+    with same_bits():
+        for member in members:
+            known = fingerprint(settings, prepared, member.split, fabric)
+            state = load_checkpoint(member.folder / CHECKPOINT, fingerprint=known)
+            assert state is not None
+            feed, encoder = prepared.feed(member.split, settings.recipe, fabric.device, settings.network)
+            shape = settings.shape(encoder)
+            network = make_network(settings, shape, prepared.manifest.num_classes, features=prepared.features)
+            network.load_state_dict(_without_weight(state.best))
+            networks.append(network.to(fabric.device).eval())
+            valid.append(predict(networks[-1], feed, member.split.valid, labels, fabric=fabric, batch_size=size))
+            histories.append((state.best_epoch, state.history))
+            seconds += sum(row["seconds"] for row in state.history)
+        held_out = Predictions.joined(valid)
+        one_peak = float(held_out.unimodal.double().mean()) >= ONE_PEAKED
+        mean = mean_of(networks, one_peak=one_peak).to(fabric.device).eval()
+        parts = {
+            "valid": held_out,
+            "test": predict(mean, feed, first.test, labels, fabric=fabric, batch_size=size),
+        }
+        familiarity = None
+        if prepared.features is not None:  # whose features are those of the backbone that all share
+            familiarity = familiarity_of(mean, feed, first.train, first.valid, fabric=fabric, batch_size=size)
+    best_epoch, history = histories[0]
+    trained = Trained(network=mean, history=history, best_epoch=best_epoch, seconds=seconds, fabric=fabric)
+    return write_run(
+        settings,
+        prepared,
+        first,
+        folder,
+        trained,
+        parts,
+        encoder=encoder,
+        familiarity=familiarity,
+        members=len(members),
+        one_peak=one_peak,
+        notes={**notes, "sizes": {**first.sizes, "train": len(first.train) + len(first.valid), "valid": len(held_out)}},
+    )
+
+
+def _without_weight(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Class weights differ between the folds, and predictions do not use them."""
+    return {name: value for name, value in state.items() if name != "method.class_weight"}
