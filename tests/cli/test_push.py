@@ -14,6 +14,8 @@ import pytest
 
 import onepeak
 from onepeak.errors import InputError
+from onepeak.posterior.referral import Policy
+from onepeak.serving.referral import save_policy
 from onepeak.training.digests import DIGESTS
 
 OLD = Path(__file__).parents[1] / "release_0_1"
@@ -87,6 +89,8 @@ def hub(monkeypatch):
 def model(tmp_path):
     folder = shutil.copytree(OLD / "comparison" / "runs" / "elb" / "split0-fold0", tmp_path / "model")
     (folder / "README.md").write_text("# Grades\n")
+    (folder / "runs" / "other").mkdir(parents=True)  # as `fit` leaves its candidates
+    shutil.copy(folder / "model.safetensors", folder / "runs" / "other")
     return folder
 
 
@@ -147,12 +151,25 @@ def test_a_file_that_was_not_shared_is_noticed_when_the_model_is_loaded(run, pus
         onepeak.load(tmp_path / "back")
 
 
-@pytest.mark.parametrize("name", ["../outside.safetensors", "/tmp/outside.safetensors", "setup.py"])
+@pytest.mark.parametrize(
+    "name",
+    ["../outside.safetensors", "/tmp/outside.safetensors", "..\\outside.safetensors", "a/b.safetensors", "setup.py"],
+)
 def test_a_repository_that_names_other_files_is_refused(run, pushed, tmp_path, name):
     pushed.files[DIGESTS] += f"{'0' * 64}  {name}\n".encode()
     status, _, errors = run("pull", "me/grades", "--out", tmp_path / "back", "--quiet")
-    assert (status, f"must name files of a model, got '{name}'" in errors) == (2, True)
+    assert (status, f"must name files of a model, got {name!r}" in errors) == (2, True)
     assert [path.name for path in tmp_path.iterdir() if "outside" in path.name] == []
+
+
+def test_a_policy_saved_in_a_pulled_model_is_part_of_it(run, pushed, tmp_path):
+    run("pull", "me/grades", "--out", tmp_path / "back", "--quiet")
+    save_policy(tmp_path / "back", Policy(uncertainty="entropy", threshold=0.5))
+    assert onepeak.load(tmp_path / "back").policy.threshold == 0.5
+    damaged = tmp_path / "back" / "policy.json"
+    damaged.write_text(damaged.read_text().replace("0.5", "0.9"))
+    with pytest.raises(InputError, match=r"policy\.json"):
+        onepeak.load(tmp_path / "back")
 
 
 @pytest.mark.parametrize(

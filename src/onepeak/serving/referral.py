@@ -24,6 +24,7 @@ from onepeak.posterior.referral import (
     uncertainties,
     uncertainty_of,
 )
+from onepeak.training.digests import renew_digests
 
 FILE = "policy.json"
 
@@ -152,6 +153,7 @@ def save_policy(folder: Path, policy: Policy) -> None:
     """Keeps a policy in the model's folder, in place of an earlier one."""
     content = {**asdict(policy), "threshold": policy.threshold if math.isfinite(policy.threshold) else None}
     write_text_in_one_step(folder / FILE, json_text(content))
+    renew_digests(folder)
 
 
 def load_policy(folder: Path) -> Policy | None:

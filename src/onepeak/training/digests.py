@@ -1,10 +1,11 @@
 """The digests of a model that is shared: what of its folder is, and whether a file is still what it was."""
 
 import hashlib
+import re
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-from onepeak._core.files import read_text
+from onepeak._core.files import read_text, write_text_in_one_step
 from onepeak.errors import InputError
 from onepeak.networks.text_encoder import FILES
 from onepeak.training.model_files import ENCODER
@@ -16,8 +17,8 @@ _SHARED = (DESCRIPTION, "*.safetensors", "policy.json", "README.md", *(f"{ENCODE
 
 
 def shared_files(folder: Path) -> list[str]:
-    """Lists what makes a model, members included: no predictions, and no list of samples."""
-    return sorted({path.relative_to(folder).as_posix() for pattern in _SHARED for path in folder.rglob(pattern)})
+    """Lists what makes a model: no predictions, no list of samples, no runs below it."""
+    return sorted({path.relative_to(folder).as_posix() for pattern in _SHARED for path in folder.glob(pattern)})
 
 
 def digests_text(folder: Path, names: Iterable[str]) -> str:
@@ -30,7 +31,8 @@ def named_files(folder: Path) -> list[str]:
     names = [line.partition("  ")[2] for line in read_text(folder / DIGESTS).splitlines()]
     for name in names:
         path = PurePosixPath(name)
-        if path.is_absolute() or ".." in path.parts or not any(path.match(pattern) for pattern in _SHARED):
+        inside = path.parent.as_posix() in (".", ENCODER) and re.fullmatch(r"[\w.-]+", path.name)
+        if not inside or not any(path.match(pattern) for pattern in _SHARED):
             raise InputError(f"{folder / DIGESTS} must name files of a model, got {name!r}.")
     return names
 
@@ -51,6 +53,12 @@ def check_shared(folder: Path) -> None:
     if (folder / DIGESTS).is_file():
         names = {*named_files(folder), *shared_files(folder)}
         check_digests(folder, sorted(name for name in names if not name.endswith(".md")))
+
+
+def renew_digests(folder: Path) -> None:
+    """Writes the digests of a shared model's folder again, after a file in it was changed on purpose."""
+    if (folder / DIGESTS).is_file():
+        write_text_in_one_step(folder / DIGESTS, digests_text(folder, shared_files(folder)))
 
 
 def _line(folder: Path, name: str) -> str:
