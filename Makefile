@@ -4,6 +4,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 CACHE  := $(CURDIR)/.cache
 
+# The versions that are installed; LOCK=/dev/null takes the newest.
+LOCK   ?= constraints.txt
+
 export MPLCONFIGDIR := $(CACHE)/matplotlib
 export TORCH_HOME := $(CACHE)/torch
 export HF_HOME := $(CACHE)/huggingface
@@ -56,7 +59,7 @@ define install
 	@mkdir -p $(CACHE)
 	@echo "Installing $(1) into $(VENV): about 6 GB with torch, a few minutes"
 	$(BIN)/python -m pip install --quiet uv && { \
-	$(BIN)/uv pip install --python $(BIN)/python --constraints constraints.txt --editable '$(1)' \
+	$(BIN)/uv pip install --python $(BIN)/python --constraints $(LOCK) --editable '$(1)' \
 	|| $(BIN)/uv pip install --python $(BIN)/python --editable '$(1)'; } \
 	|| $(BIN)/python -m pip install --editable '$(1)'
 endef

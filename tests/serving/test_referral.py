@@ -1,5 +1,6 @@
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 import torch
@@ -55,6 +56,33 @@ def test_the_answers_that_are_given_are_right_as_often_as_asked():
     assert wrong[answered].double().mean() <= 0.1 < wrong.double().mean()
     risks = [risk for _, risk in found.curve["probability"]]
     assert risks[0] < 0.05 < 0.1 < risks[-1]
+
+
+@pytest.mark.parametrize("aim", [{"at_least": 2, "sensitivity": 0.9}, {"error": 0.2}])
+def test_what_is_measured_is_the_policy_that_runs_where_samples_are_unlike_the_training(aim):
+    found = planted(2000, sharpness=6)
+    unlike = torch.arange(2000) % 3 == 0
+    found = replace(found, unlike=tuple(("features",) if odd else () for odd in unlike.tolist()))
+    paradoxical = found.paradoxical.clone()
+    measured = refer(found, **aim)
+    assert torch.equal(found.paradoxical, paradoxical)
+    policy, option = measured.chosen("probability"), measured.options["probability"]
+    referred = torch.tensor([reason is not None for reason in policy.reasons(found)])
+    wrong = found.predicted_index != found.truth
+    assert option.referred == pytest.approx(referred.double().mean().item())
+    assert option.error == pytest.approx(wrong[~referred].double().mean().item())
+    usual = refer(found.take((~unlike).nonzero().flatten().tolist()), **aim)
+    assert usual.chosen("probability") == policy
+
+
+@pytest.mark.bad_input
+def test_flags_of_the_command_without_an_effect_are_refused(tmp_path):
+    for flags, message in (
+        (("--error", 0.1, "--sensitivity", 0.9), "`--sensitivity` has no effect with --error"),
+        (("--error", 0.1, "--by", "entropy"), "`--by` has no effect without --save"),
+    ):
+        with pytest.raises(InputError, match=message):
+            invoked(command, table_run().folder, tmp_path, *flags, ON_CPU)
 
 
 @pytest.mark.bad_input

@@ -1,4 +1,4 @@
-"""`onepeak refer`: which answers of a trained model a person should look at."""
+"""`onepeak refer`: which predictions of a trained model a person should look at."""
 
 import json
 import math
@@ -21,16 +21,22 @@ def refer(
         str | None, options.flag("Prediction", "--at-least", "Lowest class that must not be missed, such as severe.")
     ] = None,
     sensitivity: Annotated[
-        float, options.flag("Prediction", "--sensitivity", "Share of those classes to refer.")
-    ] = 0.95,
-    error: Annotated[
-        float | None, options.flag("Prediction", "--error", "Instead: largest share of wrong answers that are given.")
+        float | None,
+        options.flag("Prediction", "--sensitivity", "Share of samples of these classes to refer (default: 0.95)."),
     ] = None,
-    confidence: Annotated[float, options.flag("Prediction", "--confidence", "How sure that must be.")] = 0.95,
+    error: Annotated[
+        float | None,
+        options.flag("Prediction", "--error", "Instead: largest share of wrong predictions among those not referred."),
+    ] = None,
+    confidence: Annotated[
+        float, options.flag("Prediction", "--confidence", "Confidence that new data keep to this.")
+    ] = 0.95,
     by: Annotated[
-        Literal["probability", "interval", "entropy", "expected error", "distance"],
-        options.flag("Prediction", "--by", "Uncertainty that decides."),
-    ] = "probability",
+        Literal["probability", "interval", "entropy", "expected error", "distance"] | None,
+        options.flag(
+            "Prediction", "--by", "Uncertainty that --save compares with its threshold (default: probability)."
+        ),
+    ] = None,
     save: Annotated[
         bool, options.switch("Output", "--save", "Keep the policy with the model: predict and serve follow it.")
     ] = False,
@@ -47,15 +53,17 @@ def refer(
     skip_bad: options.SkipBad = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Finds which answers to refer to a person, so that a class is not missed or the other answers are right.
+    """Sets which predictions a person must check, so that severe classes are not missed or few of the rest are wrong.
 
-    Needs labelled data that the model was not trained on. For each uncertainty it tells the share that is referred, and
-    what that gives; the threshold holds with the confidence asked for, over samples like these.
+    Needs labelled data that the model was not trained on. For each measure of uncertainty it shows the threshold, the
+    share of samples it refers, and what that achieves. The threshold holds for new samples like these, with the given
+    confidence. Samples unlike the training data are always referred.
 
     Example: onepeak refer model new.csv --at-least severe --sensitivity 0.95 --save
     """
     from onepeak._core.registry import unknown_name
     from onepeak.data.source import DataSource
+    from onepeak.errors import InputError
     from onepeak.serving import load
     from onepeak.serving.evaluation import evaluate
     from onepeak.serving.evaluation_data import held_out, open_for
@@ -63,6 +71,11 @@ def refer(
     from onepeak.serving.referral import refer as referral_of
     from onepeak.serving.referral import save_policy
 
+    if error is not None and sensitivity is not None:
+        raise InputError("`--sensitivity` has no effect with --error: leave it out.")
+    if by is not None and not save:
+        raise InputError("`--by` has no effect without --save: all uncertainties are shown.")
+    by = by or "probability"
     loaded = load(model, device=device)
     if at_least is not None and at_least not in loaded.classes:
         raise unknown_name("`--at-least` class", at_least, loaded.classes)
@@ -74,7 +87,11 @@ def refer(
         measured = evaluate(loaded, manifest, skip_bad=skip_bad)
     lowest = None if at_least is None else loaded.classes.index(at_least)
     found = referral_of(
-        measured.prediction, at_least=lowest, sensitivity=sensitivity, error=error, confidence=confidence
+        measured.prediction,
+        at_least=lowest,
+        sensitivity=0.95 if sensitivity is None else sensitivity,
+        error=error,
+        confidence=confidence,
     )
     if measured.num_trained_on:
         print_note(
@@ -87,20 +104,22 @@ def refer(
         typer.echo(json.dumps(_finite(asdict(found)), indent=2, allow_nan=False))
         return
     print_notes(measured.notes)
-    _show(found, "referred" if at_least is None else f"found of {at_least} or above")
+    _show(found, at_least)
     if save:
         print_note(f"kept with the model: {found.chosen(by).promise}")
 
 
-def _show(found: "Referral", title: str) -> None:
-    rows = [_cells(name, option) for name, option in found.options.items()]
-    rows.append(_cells("interval wider than a class, paradoxical or unlike", found.rule))
-    print_table(("refer by", "AUROC", "threshold", "referred", title, "wrong among the rest"), rows)
+def _show(found: "Referral", at_least: str | None) -> None:
+    rows = [_cells(name, option, at_least) for name, option in found.options.items()]
+    rows.append(_cells("interval wider than a class, paradoxical or unlike", found.rule, at_least))
+    caught = () if at_least is None else (f"found of {at_least} or above",)
+    print_table(("refer by", "AUROC", "threshold", "referred", *caught, "wrong among the rest"), rows)
 
 
-def _cells(name: str, option: "Option") -> tuple[str, ...]:
+def _cells(name: str, option: "Option", at_least: str | None) -> tuple[str, ...]:
     threshold = "none holds" if option.policy is None else f"{option.policy.threshold:.4g}"
-    shares = (option.referred, option.sensitivity, option.error)
+    caught = () if at_least is None else (option.sensitivity,)
+    shares = (option.referred, *caught, option.error)
     told = ("" if math.isnan(share) else f"{share:.1%}" for share in shares)
     if math.isnan(option.auroc):
         return name, "", "", *told

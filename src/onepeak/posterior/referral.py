@@ -44,7 +44,7 @@ class Policy:
         check_choice("uncertainty", self.uncertainty, get_args(Uncertainty))
 
     def reasons(self, found: Predictions) -> tuple[str | None, ...]:
-        """Returns why each sample is referred, None for those that are answered; an unlike one always is."""
+        """Returns why each sample is referred, None for those that are not; an unlike one always is."""
         values = uncertainty_of(found, self.uncertainty, at_least=self.at_least)
         why = f"{self.uncertainty} too high"
         if self.at_least is not None:
@@ -109,7 +109,7 @@ def sensitivity_threshold(values: Tensor, positive: Tensor, sensitivity: float, 
 
 
 def error_threshold(values: Tensor, wrong: Tensor, error: float, *, confidence: float) -> float | None:
-    r"""Returns the highest threshold below which at most a share `error` of the answers is wrong.
+    r"""Returns the highest threshold below which at most a share `error` of the predictions is wrong.
 
     Of 20 thresholds, which answer 5, 10, ... 100 % of the samples, it is the highest at which a binomial test rejects a
     larger error at the level :math:`(1 - c) / 20`: over samples like these, the error then holds with confidence c

@@ -5,6 +5,7 @@ import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import torch
 from torch import Tensor
 
 from onepeak._core.files import write_text_in_one_step
@@ -40,7 +41,7 @@ class Option:
     sensitivity: float
     """Share of samples of at least the class that are referred; NaN without one."""
     error: float
-    """Share of wrong answers among those not referred; NaN if all are."""
+    """Share of wrong predictions among those not referred; NaN if all are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +52,7 @@ class Referral:
     rule: Option
     """For comparison: refer all whose interval holds several classes, who are paradoxical or unlike the training."""
     curve: dict[Uncertainty, list[tuple[float, float]]]
-    """The share that is answered, and the share of those that is wrong (or at least the class), in 20 steps."""
+    """The share that is not referred, and the share of those that is wrong (or at least the class), in 20 steps."""
     num_samples: int
     num_counting: int
     """How many are at least the class, or wrong."""
@@ -82,26 +83,30 @@ def refer(
 ) -> Referral:
     """Finds, for each uncertainty, the policy that refers the fewest samples and holds the promise with confidence.
 
+    As `Policy.reasons` does, all refer what is unlike the training; the threshold is for the other samples.
+
     Args:
         found: Predictions with their truth, for samples that the model was not trained on.
         at_least: The lowest class that must not be missed: a share `sensitivity` of its samples must be referred.
         sensitivity: That share.
-        error: Instead of a class: the largest share of wrong answers among those that are given.
+        error: Instead of a class: the largest share of wrong predictions among those not referred.
         confidence: How sure it must be that the promise holds for samples like these.
     """
     if (at_least is None) == (error is None):
-        raise InputError("Give either `at_least`, a class that must not be missed, or `error`, a share of answers.")
+        raise InputError("Give either `at_least`, a class that must not be missed, or `error`, a share of predictions.")
     wrong = found.predicted_index != found.truth
+    unlike = torch.tensor([bool(each) for each in found.unlike] or [False] * len(found), dtype=torch.bool)
     counts = wrong if at_least is None else found.truth >= at_least
     options, curve = {}, {}
     for name in uncertainties(found):
-        values = uncertainty_of(found, name, at_least=at_least)
+        values = uncertainty_of(found, name, at_least=at_least).masked_fill(unlike, math.inf)  # always referred
+        usual, usual_counts = values[~unlike], counts[~unlike]
         if at_least is None:
             assert error is not None
-            threshold = error_threshold(values, wrong, error, confidence=confidence)
-            promise = f"at most {error:.1%} of the answers given are wrong, with {confidence:.0%} confidence"
+            threshold = error_threshold(usual, usual_counts, error, confidence=confidence)
+            promise = f"at most {error:.1%} of the predictions not referred are wrong, with {confidence:.0%} confidence"
         else:
-            threshold = sensitivity_threshold(values, counts, sensitivity, confidence=confidence)
+            threshold = sensitivity_threshold(usual, usual_counts, sensitivity, confidence=confidence)
             lowest = found.classes[at_least]
             promise = f"at least {sensitivity:.1%} of {lowest} or above are referred, with {confidence:.0%} confidence"
         policy = None
@@ -112,9 +117,9 @@ def refer(
         answered, risk = risk_coverage(values, counts)
         places = [len(answered) * step // 20 - 1 for step in range(1, 21) if len(answered) * step // 20]
         curve[name] = [(float(answered[place]), float(risk[place])) for place in places]
-    several = found.paradoxical if found.intervals is None else (sizes(found.intervals) > 1) | found.paradoxical
-    for place, unlike in enumerate(found.unlike):
-        several[place] |= bool(unlike)
+    several = found.paradoxical | unlike
+    if found.intervals is not None:
+        several |= sizes(found.intervals) > 1
     if at_least is not None:  # what is answered as at least the class is treated, and so not missed
         caught = several | (found.predicted_index >= at_least)
         rule = _option(None, several, counts, wrong, at_least, auroc=math.nan, caught=caught)

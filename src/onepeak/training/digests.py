@@ -16,8 +16,9 @@ _SHARED = (DESCRIPTION, "*.safetensors", "policy.json", "README.md", *(f"{ENCODE
 
 
 def shared_files(folder: Path) -> list[str]:
-    """Lists what makes a model, members included: no predictions, and no list of samples."""
-    return sorted({path.relative_to(folder).as_posix() for pattern in _SHARED for path in folder.rglob(pattern)})
+    """Lists what makes a model, members included: no predictions, no list of samples, and nothing hidden."""
+    found = (path.relative_to(folder) for pattern in _SHARED for path in folder.rglob(pattern))
+    return sorted({path.as_posix() for path in found if not any(part.startswith(".") for part in path.parts)})
 
 
 def digests_text(folder: Path, names: Iterable[str]) -> str:

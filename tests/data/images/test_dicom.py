@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pytest
 
-from onepeak.data.images.decode import MAX_PIXELS, UnreadableImageError, decode_image, size_of_file
+from onepeak.data.images.decode import MAX_PIXELS, Image, UnreadableImageError, decode_image, size_of_file
 from onepeak.data.images.folder import read_folder
 from onepeak.data.source import DataSource
 
@@ -54,6 +54,26 @@ def test_a_window_maps_hounsfield_units():
     assert shades(dicom(raw, **ct | {"RescaleIntercept": -1024})) == [0, 102, 128, 255, 255]
 
 
+@pytest.mark.parametrize(
+    "window",
+    [
+        {"WindowCenter": None, "WindowWidth": None},
+        {"WindowCenter": 40, "WindowWidth": 0},
+        {"WindowWidth": 400},
+        {"WindowCenter": 40},
+        {"WindowCenter": [40, 50], "WindowWidth": [0, 400]},
+        {"WindowCenter": 40, "WindowWidth": 0, "VOILUTFunction": "SIGMOID"},
+    ],
+)
+def test_an_empty_or_odd_window_is_none(window):
+    assert shades(dicom(**window)) == [0, 64, 128, 255]
+
+
+def test_an_empty_function_of_the_window_is_linear():
+    window = {"WindowCenter": 2048, "WindowWidth": 2048}
+    assert shades(dicom(**window, VOILUTFunction=None)) == shades(dicom(**window))
+
+
 def test_a_table_of_values_of_interest_goes_before_a_window():
     table = Dataset()
     table.LUTDescriptor, table.LUTData = [4096, 0, 12], [*range(4096)][::-1]
@@ -72,7 +92,7 @@ def test_colours_are_read_and_the_first_frame_of_several():
 def test_what_cannot_be_read_is_refused():
     with pytest.raises(UnreadableImageError, match=f"pixels exceed the limit of {MAX_PIXELS}"):
         decode_image(dicom(Rows=60_000, Columns=60_000))
-    with pytest.raises(UnreadableImageError, match="deflated DICOM is not supported"):
+    with pytest.raises(UnreadableImageError, match=r"^deflated DICOM is not supported"):
         decode_image(dicom(syntax=DeflatedExplicitVRLittleEndian))
     for length in (200, len(dicom()) - 4):
         with pytest.raises(UnreadableImageError, match="cut off or damaged"):
@@ -92,5 +112,26 @@ def test_the_patients_of_the_headers_are_the_groups(tmp_path):
     (tmp_path / "list.csv").write_text(f"path,label,scanner\n{rows}")
     assert DataSource(tmp_path / "list.csv").open().groups == data.groups
     assert DataSource(tmp_path / "list.csv", group="scanner").open().groups == tuple("000111")
+
+
+def test_images_without_a_patient_are_groups_of_their_own(tmp_path):
+    for number in range(6):
+        path = tmp_path / str(number % 2) / f"{number}.dcm"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(dicom(PatientID=f"P{number // 2}"))
     (tmp_path / "0" / "0.dcm").write_bytes(dicom())
-    assert read_folder(tmp_path).groups is None
+    Image.new("L", (4, 4)).save(tmp_path / "1" / "9.png")
+    data = read_folder(tmp_path)
+    assert data.groups == ("0/0.dcm", "P1", "P2", "P0", "P1", "P2", "1/9.png")
+    assert "2 images without a patient id, each a group of its own: 0/0.dcm, 1/9.png" in data.notes
+
+
+@pytest.mark.parametrize(("patient", "note"), [("ANON", "all DICOM files have the same patient id"), ("", "no DICOM")])
+def test_a_patient_id_that_all_share_is_none(tmp_path, patient, note):
+    for number in range(4):
+        path = tmp_path / str(number % 2) / f"{number}.dcm"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(dicom(PatientID=patient))
+    data = read_folder(tmp_path)
+    assert data.groups is None
+    assert data.notes[-1].startswith(note)

@@ -114,6 +114,8 @@ def decode_image(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | None 
             ) from None
         except MemoryError:
             raise
+        except NotImplementedError as error:  # of DICOM
+            raise UnreadableImageError(str(error)) from error
         except (
             Exception
         ) as error:  # decoders raise OSError, SyntaxError, ValueError, struct.error, ... on damaged files
