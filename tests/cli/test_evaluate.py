@@ -201,7 +201,7 @@ def test_the_test_part_of_the_data_that_a_model_was_trained_on(run):
     assert (record["part"], record["items"]) == ("test", len(table_run().split.test))
     assert record["metrics"]["mae"] == pytest.approx(table_run().result["metrics"]["test"]["mae"], abs=1e-6)
     output = run(folder, path, "--part", "test")
-    assert f"only the test part of the model's training: {record['items']} of 90 items" in output
+    assert f"only the test part of the model's training: {record['items']} of 90 samples" in output
     assert "Warning" not in output
     if record["trained_on"]:  # rows that are alike by chance
         assert "trained on copies of" in output

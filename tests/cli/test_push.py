@@ -7,6 +7,7 @@ import shutil
 import threading
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
 
 import huggingface_hub
@@ -113,6 +114,27 @@ def test_a_pushed_model_comes_back_with_its_card_and_predicts_the_same(run, push
 def test_what_it_was_trained_and_tested_on_stays_here_and_the_repository_is_private(pushed):
     assert set(pushed.files) == {"onepeak.json", "model.safetensors", "README.md", DIGESTS}
     assert pushed.made == ["private"]
+
+
+def test_features_of_training_texts_go_along_only_if_asked_for(run, hub, model, monkeypatch):
+    (model / "familiarity.safetensors").write_bytes(b"features")
+    run("push", model, "me/grades", "--quiet")
+    assert "familiarity.safetensors" in hub.files
+    of_texts = SimpleNamespace(table=SimpleNamespace(texts="review"))
+    monkeypatch.setattr("onepeak.serving.hub.load_description", lambda _: of_texts)
+    for flags in ([], ["--familiarity"]):
+        hub.files.clear()
+        run("push", model, "me/grades", "--quiet", *flags)
+        assert ("familiarity.safetensors" in hub.files, "familiarity" in hub.files[DIGESTS].decode()) == (
+            (True, True) if flags else (False, False)
+        )
+
+
+def test_what_a_killed_pull_left_does_not_stop_the_next(run, pushed, model, tmp_path):
+    shutil.copytree(model, tmp_path / "back" / ".left")
+    (tmp_path / "back" / ".left" / "model.safetensors").write_bytes(b"half")
+    assert run("pull", "me/grades", "--out", tmp_path / "back", "--quiet")[0] == 0
+    onepeak.load(tmp_path / "back")
 
 
 def test_a_repository_is_public_if_asked_for(run, hub, model):

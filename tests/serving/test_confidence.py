@@ -51,7 +51,8 @@ def test_every_figure_lies_in_its_interval(table_model):
 
 def test_metrics_whose_resamples_mislead_have_none():
     sure = confidence_of(*answers(80), costs=None, groups=None)
-    assert {name for name, each in sure.metrics.items() if each is None} == set(WITHOUT_INTERVAL)
+    always_one = {"accuracy_within_3", "accuracy_within_5"}  # there are few classes
+    assert {name for name, each in sure.metrics.items() if each is None} == set(WITHOUT_INTERVAL) | always_one
     assert sure.cost is None
 
 

@@ -299,8 +299,8 @@ def test_what_is_done_is_in_the_notes():
     model = load(run.folder)
     some = run.manifest.take(np.setdiff1d(np.arange(60), run.split.test[:2]))
     whole, less = (held_out(data, model, run.folder, "test").notes for data in (run.manifest, some))
-    assert "only the test part of the model's training: 15 of 60 items" in whole
-    assert "2 of the 15 items of the test part are no longer in the data" in less
+    assert "only the test part of the model's training: 15 of 60 samples" in whole
+    assert "2 of the 15 samples of the test part are no longer in the data" in less
     assert not any("no longer" in note for note in whole)
     assert any("figures flatter it" in note for note in held_out(run.manifest, model, run.folder, "valid").notes)
 
@@ -326,7 +326,7 @@ def test_other_data_and_other_labels_have_nothing_of_the_part(tmp_path):
     run = table_run()
     model = load(run.folder)
     (tmp_path / "new.csv").write_text("size,tone,grade\n100,dark,low\n200,1,high\n")
-    with pytest.raises(InputError, match=r"got data with none of the \d+ items of its test part"):
+    with pytest.raises(InputError, match=r"got data with none of the \d+ samples of its test part"):
         held_out(open_for(model, DataSource(tmp_path / "new.csv")), model, run.folder, "test")
     alone = DataSource(tmp_path / "new.csv", label="grade", order=run.manifest.classes).open()
     with pytest.raises(InputError, match="must have the columns and codes that the model was trained with, got others"):

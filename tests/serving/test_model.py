@@ -253,7 +253,7 @@ def test_inputs_that_are_no_images_are_refused(model, pixels, tmp_path):
 def test_inputs_that_are_no_such_rows_are_refused(table_model, tmp_path):
     with pytest.raises(InputError, match="must have the columns size, tone, it lacks tone"):
         table_model.predict({"size": [1.0]})
-    with pytest.raises(InputError, match="row 0 of the inputs cannot be answered: `size` must be a number, got 'big'"):
+    with pytest.raises(InputError, match="row 0 of the inputs has no prediction: `size` must be a number, got 'big'"):
         table_model.predict({"size": ["big"], "tone": ["1"]})
     with pytest.raises(InputError, match=r"must have shape \(rows, 2\), for the columns size, tone, got \(1, 3\)"):
         table_model.predict(np.zeros((1, 3)))
@@ -274,7 +274,7 @@ def test_inputs_that_are_no_such_rows_are_refused(table_model, tmp_path):
 @pytest.mark.bad_input
 def test_a_row_without_a_posterior_is_named_and_changes_no_other_answer(table_model):
     rows = pandas.DataFrame({"size": [0.5, 1e30, 2.0], "tone": ["1", "dark", "2"]})
-    with pytest.raises(InputError, match="row 1 of the inputs cannot be answered: the model has no posterior for it"):
+    with pytest.raises(InputError, match="row 1 of the inputs has no prediction: the model has no posterior for it"):
         table_model.predict(rows)
     labels, log_probs, _ = table_model.row_answers(rows_of(rows, table_model.description.table).rows)
     said = table_model.predict(rows.iloc[[0, 2]], raw=True)

@@ -79,7 +79,7 @@ def test_a_posterior_that_is_no_number_is_an_error_of_its_row_alone(model, image
     rows = list(stream(model, [images[0], images[3], images[6]]))
     assert [row.error is None for row in rows] == [True, False, True]
     assert rows[1].error.startswith("the model has no posterior for it")
-    with pytest.raises(InputError, match="item 1 of the inputs cannot be answered: the model has no posterior for it"):
+    with pytest.raises(InputError, match="item 1 of the inputs has no prediction: the model has no posterior for it"):
         model.predict([images[0], images[3], images[6]])
 
 

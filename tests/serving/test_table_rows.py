@@ -103,11 +103,11 @@ def test_missing_values_are_counted_and_nearly_empty_rows_are_named(tmp_path):
 def test_where_all_rows_are_wanted_the_first_bad_one_is_named(tmp_path):
     (tmp_path / "rows.csv").write_text("size,tone\n1,dark\nbig,1\n")
     with pytest.raises(
-        InputError, match=r"line 3 of the inputs cannot be answered: `size` must be a number, got 'big'\.$"
+        InputError, match=r"line 3 of the inputs has no prediction: `size` must be a number, got 'big'\.$"
     ):
         rows_of(tmp_path / "rows.csv", ENCODER)
     (tmp_path / "rows.csv").write_text("size,tone\n1,dark\nbig,1\n2\nold,1\n")
-    with pytest.raises(InputError, match=r"got 'big' \(2 more rows cannot either\)\.$"):
+    with pytest.raises(InputError, match=r"got 'big' \(2 more rows without\)\.$"):
         rows_of(str(tmp_path / "rows.csv"), ENCODER)
 
 
@@ -115,10 +115,10 @@ def test_where_all_rows_are_wanted_the_first_bad_one_is_named(tmp_path):
 def test_where_all_rows_are_wanted_an_empty_one_is_a_bad_one(tmp_path):
     columns = {"size": [1.0, None, None], "tone": ["dark", "2", "pale"]}  # the model has not seen pale
     frame = pandas.DataFrame(columns, index=["a", "b", "c"])
-    with pytest.raises(InputError, match="row c of the inputs cannot be answered: it has no value in any column"):
+    with pytest.raises(InputError, match="row c of the inputs has no prediction: it has no value in any column"):
         rows_of(frame, ENCODER)
     frame.to_csv(tmp_path / "rows.csv")
-    with pytest.raises(InputError, match="line 4 of the inputs cannot be answered: it has no value in any column"):
+    with pytest.raises(InputError, match="line 4 of the inputs has no prediction: it has no value in any column"):
         rows_of(tmp_path / "rows.csv", ENCODER)
     assert len(rows_of(frame[:2], ENCODER).rows) == 2
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from onepeak.cli import options
-from onepeak.cli.output import print_note, print_notes
+from onepeak.cli.output import print_notes
 from onepeak.data.order import label_key
 from onepeak.errors import InputError
 
@@ -153,7 +153,8 @@ def predict(
     print_notes(unknown if quiet else (*notes, *places, *unknown))
     if left_out:
         first = f"{called(left_out[0].source, source_name)}: {left_out[0].error}"
-        print_note(f"{counted(len(left_out), 'sample')} without a prediction left out of the groups, first {first}")
+        told = f"{counted(len(left_out), 'sample')} without a prediction left out of the groups, first {first}"
+        print_notes((told,))
     # Rows on a terminal are their own progress, and a bar among them would tear them.
     bar = not quiet and sys.stderr.isatty() and (form == "table" or out is not None or not sys.stdout.isatty())
     failed: list[Row] = []

@@ -15,19 +15,25 @@ def push(
     model: options.Model,
     repo: Repo,
     public: Annotated[bool, options.switch("Output", "--public", "Let everybody see a new repository.")] = False,
+    familiarity: Annotated[
+        bool,
+        options.switch("Output", "--familiarity", "For a model of texts: upload features of its training texts too."),
+    ] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Uploads a model with its card to a hub, into a private repository unless you say --public.
 
-    Its description, weights and card are uploaded with a digest of each; predictions and traces of the training data
-    stay here. Log in first with hf auth login, or set HF_TOKEN.
+    Its description, weights and card are uploaded with a digest of each; predictions and lists of samples stay here.
+    A model of images takes along familiarity.safetensors, features of some training images, by which it marks foreign
+    ones. A model of texts leaves this file here unless you say --familiarity, as words can be guessed from it. Log in
+    first with hf auth login, or set HF_TOKEN.
 
     Example: onepeak push model me/grades
     """
     from onepeak.serving import hub
 
     with spinner(f"Uploading {model}", quiet=quiet):
-        commit = hub.push(model, repo, public=public)
+        commit = hub.push(model, repo, public=public, familiarity=familiarity)
     typer.echo(commit)
 
 

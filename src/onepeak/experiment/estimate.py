@@ -145,6 +145,7 @@ def probe(
             keep_classes=False,
             quiet=True,
             encoder=experiment.network.get("backbone"),
+            device=fabric.device,
         )
         valid, test = len(prepared.manifest) - len(parts[1]) - len(parts[2]), len(prepared.manifest) - len(parts[2])
         items = np.arange(len(prepared.manifest))

@@ -8,7 +8,7 @@ from typing import Any
 from onepeak._core.wording import did_you_mean_file
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.splits import Split, find_leaks, make_splits, refuse_leaks, split_notes
-from onepeak.data.splits.leaks import conflict_notes, data_digest
+from onepeak.data.splits.leaks import conflict_notes, data_digest, has_texts
 from onepeak.errors import InputError, together
 from onepeak.experiment.plan import Experiment, MethodEntry, RecipeSource
 from onepeak.methods.catalog import method
@@ -159,7 +159,7 @@ def prepare_experiment(
     only: tuple[int, int] | None = None,
     device: str = "auto",
 ) -> PreparedExperiment:
-    """Decodes images that are not decoded yet, makes the splits, and has a frozen backbone look at the images."""
+    """Decodes images that are not decoded yet, makes the splits, and has a frozen backbone look at images or texts."""
     prepared = prepare(
         manifest,
         recipe,
@@ -167,6 +167,7 @@ def prepare_experiment(
         skip_bad=experiment.source.skip_bad,
         quiet=quiet,
         encoder=experiment.network.get("backbone"),
+        device=find_device(device) if has_texts(manifest.items) else "cpu",
     )
     splits = splits_of(experiment, prepared.manifest, only=only)
     leaks = refuse_leaks(prepared.manifest, splits, digests=prepared.digests, allow=experiment.allow_leak)

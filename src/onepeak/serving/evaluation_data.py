@@ -138,7 +138,7 @@ def held_out(data: Manifest, model: Model, folder: Path, part: HeldOut) -> Manif
         data: What the model was trained on, opened again.
         model: The model.
         folder: Its folder, which holds the run's predictions for the part.
-        part: "test" for items the model never saw, "valid" for those its epoch and calibration were chosen on.
+        part: "test" for samples the model never saw, "valid" for those its epoch and calibration were chosen on.
 
     Raises:
         InputError: The folder does not record what was in the part, or the data has none of it.
@@ -157,11 +157,11 @@ def held_out(data: Manifest, model: Model, folder: Path, part: HeldOut) -> Manif
     if not chosen_items:
         raise InputError(
             f"`part` needs the data that the model was trained on, got data with none of the "
-            f"{counted(size, 'item')} of its {title} part: leave it out to measure on all items."
+            f"{counted(size, 'sample')} of its {title} part: leave it out to measure on all samples."
         )
-    notes = [f"only the {title} part of the model's training: {len(chosen_items):,} of {counted(len(data), 'item')}"]
+    notes = [f"only the {title} part of the model's training: {len(chosen_items):,} of {counted(len(data), 'sample')}"]
     if gone:
-        notes.append(f"{gone:,} of the {counted(size, 'item')} of the {title} part are no longer in the data")
+        notes.append(f"{gone:,} of the {counted(size, 'sample')} of the {title} part are no longer in the data")
     if part == "valid":
         notes.append("the model's epoch and calibration were chosen on the validation part: its figures flatter it")
     items = replace(data.items, digests=digests) if isinstance(data.items, ImageFiles) else data.items

@@ -14,6 +14,7 @@ from onepeak._version import __version__
 from onepeak.errors import InputError, OnepeakError, first_line
 from onepeak.serving.model import model_folder
 from onepeak.training.digests import DIGESTS, check_digests, digests_text, named_files, shared_files
+from onepeak.training.familiarity import FILE as FAMILIARITY
 from onepeak.training.model_files import load_description
 from onepeak.training.out_folder import DESCRIPTION, make_out, refuse_others
 
@@ -22,20 +23,26 @@ class HubError(OnepeakError):
     """The hub could not be reached, or refused."""
 
 
-def push(folder: str | Path, repo: str, *, public: bool = False) -> str:
-    """Uploads a model: its description, weights and card. What it was trained and tested on stays here.
+def push(folder: str | Path, repo: str, *, public: bool = False, familiarity: bool = False) -> str:
+    """Uploads a model: its description, weights, card and, for images, features of some training images.
+
+    Predictions and lists of samples stay here.
 
     Args:
         folder: The model's folder, or a comparison with a single model.
         repo: Name of the repository, such as "me/grades"; made if it does not exist.
         public: Whether a repository made now can be seen by everybody.
+        familiarity: Whether a model of texts takes along features of its training texts, by which it marks foreign
+            ones. Words can be guessed from such features.
 
     Returns:
         The address of the commit.
     """
     folder = model_folder(Path(folder))
-    load_description(folder)
+    table = load_description(folder).table
     names = shared_files(folder)
+    if table is not None and table.texts is not None and not familiarity:
+        names = [name for name in names if Path(name).name != FAMILIARITY]
     with _hub(repo) as (hub, api):
         api.create_repo(repo, private=not public, exist_ok=True)
         files: list[tuple[str, Path | bytes]] = [(name, folder / name) for name in names]

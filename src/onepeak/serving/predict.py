@@ -146,7 +146,7 @@ def _refuse(failed: Failed, source_name: SourceName) -> None:
             raise InputError(f"{name} cannot be read: {failed.error}.") from failed.error
         case NotFiniteError():
             name = called(failed.source, source_name)
-            raise NotFiniteError(f"{name} of the inputs cannot be answered: {failed.error}.")
+            raise NotFiniteError(f"{name} of the inputs has no prediction: {failed.error}.")
     raise failed.error
 
 

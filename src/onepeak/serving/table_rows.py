@@ -89,9 +89,9 @@ def rows_of(inputs: object, encoder: TableEncoder, *, decimal: str | None = None
         table = rows_of_frame(_frame(inputs, encoder), encoder)
     if reasons := table.unanswered:
         first = min(reasons)
-        more = f" ({counted(len(reasons) - 1, 'more row')} cannot either)" if len(reasons) > 1 else ""
+        more = f" ({counted(len(reasons) - 1, 'more row')} without)" if len(reasons) > 1 else ""
         raise InputError(
-            f"{table.source_name} {table.sources[first]} of the inputs cannot be answered: {reasons[first]}{more}."
+            f"{table.source_name} {table.sources[first]} of the inputs has no prediction: {reasons[first]}{more}."
         )
     return table
 

@@ -17,8 +17,9 @@ _SHARED = (DESCRIPTION, "*.safetensors", "policy.json", "README.md", *(f"{ENCODE
 
 
 def shared_files(folder: Path) -> list[str]:
-    """Lists what makes a model: no predictions, no list of samples, no runs below it."""
-    return sorted({path.relative_to(folder).as_posix() for pattern in _SHARED for path in folder.glob(pattern)})
+    """Lists what makes a model: no predictions, no list of samples, no runs below it, and nothing hidden."""
+    found = (path.relative_to(folder).as_posix() for pattern in _SHARED for path in folder.glob(pattern))
+    return sorted({name for name in found if not name.startswith(".")})
 
 
 def digests_text(folder: Path, names: Iterable[str]) -> str:

@@ -255,12 +255,12 @@ def _table(content: dict[str, Any]) -> TableEncoder:
     return TableEncoder(**_tuples(content), categories=categories, texts=texts)
 
 
-def keep_encoder(folder: Path, table: TableEncoder | None) -> None:
-    """Puts a model's encoder of texts into its folder."""
-    if table is None or table.texts is None or table.texts.encoding is None:
+def keep_encoder(folder: Path, texts: Texts | None) -> None:
+    """Puts a model's encoder of texts into its folder, unless this machine does not have it."""
+    if texts is None or texts.encoding is None or not Path(texts.encoding.folder).is_dir():
         return
     (folder / ENCODER).mkdir(parents=True, exist_ok=True)
-    for path in TextEncoder(table.texts.encoding.folder).files:
+    for path in TextEncoder(texts.encoding.folder).files:
         link_or_copy(path, folder / ENCODER / path.name)
 
 

@@ -128,16 +128,19 @@ def prepare(
     keep_classes: bool = True,
     quiet: bool = False,
     encoder: str | None = None,
+    device: torch.device | str = "cpu",
 ) -> Prepared:
     """Decodes the images into a store, or finds an existing one, and leaves out unreadable images if allowed.
 
     The `notes` list what was left out. Leaving out every image of a class is an error, unless `keep_classes` is False.
-    Texts become features by `encoder`, a folder or name.
+    Texts become features by `encoder`, a folder or name, on the `device`.
     """
     if isinstance(manifest.items, FeatureRows):
         digests, doubts = tuple(item_digests(manifest.items)), tuple[str, ...]()
         if manifest.items.texts is not None:
-            rows, doubts = with_features(manifest.items, TextEncoder(encoder), cache=cache_dir, quiet=quiet)
+            rows, doubts = with_features(
+                manifest.items, TextEncoder(encoder, device=device), cache=cache_dir, quiet=quiet
+            )
             manifest = replace(manifest, items=rows)
         return Prepared(manifest=manifest, store=None, digests=digests, doubts=doubts)
     with warnings.catch_warnings():

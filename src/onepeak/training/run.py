@@ -272,7 +272,7 @@ def write_run(
         if prepared.features is not None:
             prepared.features.link_backbone(folder)
         save_model(folder, description, trained.network.state_dict())
-        keep_encoder(folder, encoder)
+        keep_encoder(folder, None if encoder is None else encoder.texts)
         write_card(folder, description, result, parts["test"], manifest)
         write_text_in_one_step(folder / RESULT, json_text(result))
         (folder / CHECKPOINT).unlink(missing_ok=True)

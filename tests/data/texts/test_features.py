@@ -1,10 +1,13 @@
 import numpy as np
 import pytest
+import torch
 
 from onepeak.data.source import DataSource
 from onepeak.data.splits import Split, find_leaks, item_digests, make_splits, refuse_leaks
 from onepeak.data.texts.features import known_encoder, with_features
 from onepeak.errors import InputError
+from onepeak.experiment.plan import Experiment, MethodEntry
+from onepeak.experiment.prepared import open_experiment
 from onepeak.networks.text_encoder import TextEncoder
 from onepeak.report.source import Source
 from tiny_encoder import write_encoder, write_reviews
@@ -67,6 +70,26 @@ def test_copies_of_a_text_stay_in_one_part_however_they_are_written(tmp_path):
     parts = {"train": np.array([0, 2]), "valid": np.array([3]), "test": np.array([1])}
     leaks = find_leaks(data, Split(**parts, protocol="mine"), digests=digests)
     assert [leak.kind for leak in leaks] == ["text", "text"]
+
+
+def test_copies_of_a_text_are_known_whatever_number_is_beside_them(tmp_path):
+    rows = "".join(f"text {n // 2},{n % 3},{n * 7 % 61}.5\n" for n in range(60))
+    (tmp_path / "a.csv").write_text(f"review,stars,price\n{rows}")
+    data = DataSource(tmp_path / "a.csv", text="review", label="stars", columns=["price"]).open()
+    digests = item_digests(data.items)
+    assert len(set(digests)) == 60
+    assert refuse_leaks(data, make_splits(data), digests=digests) == []
+    leaking = Split(train=np.array([0, 2]), valid=np.array([4]), test=np.array([1]), protocol="mine")
+    assert [leak.kind for leak in find_leaks(data, leaking, digests=digests)] == ["text"]
+
+
+def test_texts_are_encoded_on_the_device_that_was_asked_for(reviews, encoder, tmp_path, monkeypatch):
+    monkeypatch.setattr("onepeak.experiment.prepared.find_device", torch.device)
+    plan = Experiment(
+        name="texts", source=reviews, methods=(MethodEntry(name="ce"),), network={"backbone": str(encoder.folder)}
+    )
+    with pytest.raises(RuntimeError, match="meta tensor"):  # a device without values
+        open_experiment(plan, cache=tmp_path / "cache", quiet=True, device="meta")
 
 
 def test_a_changed_encoder_is_refused(reviews, tmp_path):

@@ -14,12 +14,15 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+import onepeak
 from experiment.tiny import tiny
 from onepeak._core.files import NotWrittenError
+from onepeak.data import DataSource
 from onepeak.data.images.store.transfer import pieces_of
 from onepeak.errors import InputError
 from onepeak.experiment.events import EpochDone, Failed, Finished, Started
 from onepeak.experiment.executors.ray import (
+    Fleet,
     Mailbox,
     pack,
     read_run_files,
@@ -28,9 +31,11 @@ from onepeak.experiment.executors.ray import (
     write_run_files,
 )
 from onepeak.experiment.grid import grid
-from onepeak.experiment.plan import MethodEntry
+from onepeak.experiment.plan import Experiment, MethodEntry
+from onepeak.experiment.prepared import open_experiment
 from onepeak.experiment.task import train_task
 from onepeak.training.run import versions
+from tiny_encoder import write_encoder, write_reviews
 from training.killing import KILLED, run_in_child
 
 RUN = "runs/ce/split0-fold0"
@@ -86,6 +91,29 @@ def test_a_node_that_slurm_started_still_trains_alone(on_node, tmp_path, monkeyp
     answer, _ = on_node(tiny(tmp_path / "cache", "ce", num_splits=1, epochs=1))
     assert isinstance(answer.outcome, Finished)
     assert not [name for name in os.environ if name.startswith("SLURM_")]
+
+
+def test_a_node_needs_no_encoder_of_texts_and_the_model_at_home_has_it(on_node, tmp_path):
+    pytest.importorskip("transformers")
+    plan = Experiment(
+        name="texts",
+        source=DataSource(write_reviews(tmp_path / "reviews.csv"), text="review", label="stars"),
+        methods=(MethodEntry(name="ce"),),
+        recipe={"epochs": 1},
+        splits=1,
+        folds=1,
+        network={"backbone": str(write_encoder(tmp_path / "encoder"))},
+    )
+    prepared_experiment = open_experiment(plan, cache=tmp_path / "cache", quiet=True)
+    (tmp_path / "encoder").rename(tmp_path / "elsewhere")
+    answer, _ = on_node(prepared_experiment)
+    assert isinstance(answer.outcome, Finished)
+    (tmp_path / "elsewhere").rename(tmp_path / "encoder")
+    ray = SimpleNamespace(get=lambda _: answer, exceptions=SimpleNamespace(RayTaskError=(), RayError=()))
+    at_home = SimpleNamespace(ray=ray, folder=tmp_path / "home", prepared_experiment=prepared_experiment)
+    assert Fleet.end_of(at_home, None, answer.outcome.run) == answer.outcome
+    (tmp_path / "encoder").rename(tmp_path / "elsewhere")
+    assert onepeak.load(tmp_path / "home" / RUN).predict({"review": ["bad film"]}).predicted_index.shape == (1,)
 
 
 FILES = {"history.csv": b"epoch\n0\n", "model.safetensors": bytes(range(256)), "result.json": b"{}"}

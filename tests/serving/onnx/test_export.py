@@ -309,6 +309,15 @@ def test_a_file_of_images_says_how_to_make_them_and_what_the_answers_mean():
     assert about["version"] == model.description.versions["onepeak"]
 
 
+def test_a_file_of_images_says_with_what_mean_and_deviation_it_scales_pixels():
+    model = load(image_run().folder)
+    assert read(model)["preprocessing"]["inside_the_file"] == "(x / 255 - 0.5) / 0.5"
+    network = replace(model.description.network, mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225))
+    model.description = replace(model.description, network=network)
+    told = "(x / 255 - (0.485, 0.456, 0.406)) / (0.229, 0.224, 0.225)"
+    assert read(model)["preprocessing"]["inside_the_file"] == told
+
+
 def test_a_file_of_images_says_how_sixteen_bits_become_eight():
     model = load(image_run().folder)
     assert "16-bit images: the whole range is scaled" in read(model)["preprocessing"]["decode"]

@@ -198,7 +198,7 @@ def run_comparison(
         experiment: The plan.
         folder: Where its runs are kept.
         executor: What trains them.
-        device: Where a frozen backbone looks at the images.
+        device: Where a frozen backbone looks at the images, or the encoder at texts.
         cache: Folder for decoded images.
         logger: What every epoch is sent to; see `onepeak.training.progress.LoggerWatch`.
         against: The row that others are tested against; the best one of each metric if left out.

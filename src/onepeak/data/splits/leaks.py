@@ -127,8 +127,10 @@ def _compared(manifest: Manifest, digests: Sequence[str] | None) -> Mapping[Kind
         compared["path"] = codes([plain_path(path) for path in manifest.items.paths])
     if digests is not None:
         _check_digests(manifest, digests)
-        rows = isinstance(manifest.items, FeatureRows)
-        compared["text" if has_texts(manifest.items) else "row" if rows else "bytes"] = codes(digests)
+        if has_texts(manifest.items):
+            compared["text"] = codes(copy_digests(manifest.items))
+        else:
+            compared["row" if isinstance(manifest.items, FeatureRows) else "bytes"] = codes(digests)
     return compared
 
 
@@ -246,6 +248,13 @@ def item_digests(items: Items) -> tuple[str, ...]:
             if items.texts is not None:
                 values = [digest_of(text) + row for text, row in zip(items.texts.values, values, strict=True)]
             return tuple(_blake2(row).hexdigest() for row in values)
+
+
+def copy_digests(items: Items) -> tuple[str, ...]:
+    """Returns what copies share: the fingerprint of a sample, of a text without the columns beside it."""
+    if isinstance(items, FeatureRows) and items.texts is not None:
+        return tuple(digest_of(text).hex() for text in items.texts.values)
+    return item_digests(items)
 
 
 def has_texts(items: Items) -> bool:

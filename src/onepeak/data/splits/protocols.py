@@ -10,7 +10,7 @@ from onepeak._core.wording import counted, listed
 from onepeak.data.manifest import Manifest
 from onepeak.data.splits.catalog import PROTOCOLS, SplitProtocol, num_units
 from onepeak.data.splits.files import SUFFIXES, load_splits, splits_from_folder
-from onepeak.data.splits.leaks import first_copies, has_texts, item_digests
+from onepeak.data.splits.leaks import copy_digests, first_copies, has_texts
 from onepeak.data.splits.split import PARTS, Indices, Parts, Split
 from onepeak.errors import InputError
 
@@ -67,7 +67,7 @@ def make_splits(
     first: Indices | None = None
     notes: tuple[str, ...] = ()
     if record.copies_together or has_texts(manifest.items):
-        first = first_copies(manifest, item_digests(manifest.items))
+        first = first_copies(manifest, copy_digests(manifest.items))
         notes = _copies_note(first, "text" if has_texts(manifest.items) else "image")
     runs = []
     for split in range(splits or record.num_splits):

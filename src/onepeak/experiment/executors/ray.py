@@ -31,6 +31,7 @@ from onepeak._core.wording import counted
 from onepeak.data.images.store.images import ImageStore, StoreIndex
 from onepeak.data.images.store.key import default_cache_dir
 from onepeak.data.images.store.transfer import folder_of_sent, pieces_of, same_store, store_of_pieces
+from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError, OnepeakError, first_line
 from onepeak.experiment.events import Elsewhere, Event, Failed, Finished, Lost, Report
 from onepeak.experiment.folder import claim, forget_failure, write_failure
@@ -40,6 +41,7 @@ from onepeak.experiment.task import failed_by, known_end, train_task
 from onepeak.networks.own_backbone import source_digest
 from onepeak.training.devices import make_fabric
 from onepeak.training.features import BACKBONE
+from onepeak.training.model_files import keep_encoder
 from onepeak.training.out_folder import RESULT
 from onepeak.training.run import CHECKPOINT, versions
 
@@ -329,6 +331,8 @@ class Fleet:
             return None
         if features := self.prepared_experiment.prepared.features:
             features.link_backbone(place)
+        if isinstance(rows := self.prepared_experiment.prepared.manifest.items, FeatureRows):
+            keep_encoder(place, rows.texts)  # a node need not have it
         write_run_files(answer.files, place)
         if isinstance(answer.outcome, Finished):
             forget_failure(place)

@@ -23,6 +23,7 @@ from onepeak.posterior.predictions import Predictions
 from onepeak.serving.model import Model
 from onepeak.serving.onnx.graph import ExportError, ServedNetwork, ServedTexts, onnx_bytes, row_dtype
 from onepeak.serving.posterior_options import PosteriorOptions
+from onepeak.training.model_files import ModelDescription
 from onepeak.training.run import versions
 from onepeak.training.table import TableEncoder
 
@@ -168,7 +169,7 @@ def metadata(
     calibration = about.calibration
     entries = {
         "classes": about.classes,
-        "preprocessing": _of_images(about.resize, about.bits, size)
+        "preprocessing": _of_images(about, about.resize, size)
         if about.resize is not None
         else _of_rows(about.table) | _of_texts(about.table),
         "outputs": {name: _OUTPUTS[name] for name in outputs},
@@ -189,9 +190,12 @@ def metadata(
     return {name: json.dumps(value) for name, value in entries.items()}
 
 
-def _of_images(resize: Resize, bits: int | None, size: tuple[int, int] | None) -> dict[str, object]:
+def _of_images(about: ModelDescription, resize: Resize, size: tuple[int, int] | None) -> dict[str, object]:
     only = {} if size is None else {"size": {"height": size[0], "width": size[1]}}
-    scaled = "the whole range" if bits is None else f"0 to {2**bits - 1}"
+    scaled = "the whole range" if about.bits is None else f"0 to {2**about.bits - 1}"
+    mean, std = (
+        0.5 if each is None else f"({', '.join(map(str, each))})" for each in (about.network.mean, about.network.std)
+    )
     return {
         "input": "pictures: uint8, batch x height x width x 3, the colours red, green, blue",
         "decode": f"first frame or page, turned upright by its EXIF orientation, 8 bits per channel (16-bit images: "
@@ -199,7 +203,7 @@ def _of_images(resize: Resize, bits: int | None, size: tuple[int, int] | None) -
         "resize": {**asdict(resize), "filter": "Pillow's BILINEAR, which widens its support when it shrinks"},
         "resize_in_words": _in_words_onnx_metadata(resize),
         **only,
-        "inside_the_file": "(x / 255 - 0.5) / 0.5",
+        "inside_the_file": f"(x / 255 - {mean}) / {std}",
     }
 
 
