@@ -11,9 +11,9 @@ from onepeak.kernels import device
 
 TARGET = GPUTarget("cuda", 90, 32)
 TYPES = {
-    **dict.fromkeys(("scores", "losses", "gradient", "t_at", "parts", "factor_at"), "*fp32"),
+    **dict.fromkeys(("scores", "losses", "gradient", "t_at"), "*fp32"),
     "labels": "*i64",
-    **dict.fromkeys(("batch", "classes", "part", "count"), "i32"),
+    **dict.fromkeys(("batch", "classes"), "i32"),
 }
 """Of the arguments; all others are numbers."""
 
@@ -31,14 +31,9 @@ def length(kernel, *, warps, **constants):
 
 
 def main():
-    lengths = {}
-    for kind in (0, 1):
-        lengths[f"whole_rows, {kind}"] = length(device.whole_rows, warps=8, KIND=kind, ROWS=1, COLUMNS=4096)
-        lengths[f"parts_of_rows, {kind}"] = length(device.parts_of_rows, warps=8, KIND=kind, COLUMNS=1024)
-        lengths[f"gradient_of_rows, {kind}"] = length(
-            device.gradient_of_rows, warps=8, KIND=kind, COLUMNS=1024, COUNT=16 if kind else 1
-        )
-    lengths["scale_in_place"] = length(device.scale_in_place, warps=8, COLUMNS=8192)
+    lengths = {
+        f"whole_rows, {kind}": length(device.whole_rows, warps=8, KIND=kind, ROWS=1, COLUMNS=4096) for kind in (0, 1)
+    }
     json.dump(lengths, sys.stdout)
 
 

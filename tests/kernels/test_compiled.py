@@ -21,5 +21,5 @@ def test_every_kernel_compiles_to_code_of_sensible_length(tmp_path):
     told = subprocess.run([sys.executable, script], env=apart, capture_output=True, text=True, timeout=120, check=False)
     assert told.returncode == 0, told.stderr
     lengths = json.loads(told.stdout)
-    assert len(lengths) == 7
+    assert len(lengths) == 2
     assert {name: length for name, length in lengths.items() if length > LONGEST} == {}

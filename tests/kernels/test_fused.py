@@ -8,7 +8,8 @@ from onepeak import LogBarrier, QuadraticPenalty
 from onepeak.constraints import Hinge
 from onepeak.constraints.cross_entropy import fused_terms, ordered_cross_entropy
 from onepeak.constraints.order import order_cost
-from onepeak.kernels import fused, launch
+from onepeak.errors import InputError
+from onepeak.kernels import fused
 from reference import constraints as reference
 
 pytest.importorskip("triton", reason="Triton is not installed")
@@ -45,34 +46,12 @@ def test_the_value_is_that_of_the_definition():
     assert loss.item() == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.fixture(params=["split", "whole"])
-def long_rows(request, monkeypatch):
-    """Two long rows as they are where rows are few, and as where they are many."""
-    if request.param == "whole":
-        monkeypatch.setattr(launch, "PROGRAMS", 1)
-
-
-@pytest.mark.usefixtures("long_rows")
 @pytest.mark.parametrize("name", CONSTRAINTS)
-@pytest.mark.parametrize("num_classes", [4097, 9001])
-def test_long_rows_have_the_value_and_gradient_of_double_precision(name, num_classes):
-    constraint = CONSTRAINTS[name](num_classes)
-    scores, labels = 3 * torch.randn(2, num_classes), torch.tensor([0, num_classes - 1])
-    loss, gradient = fused_terms(constraint).loss_and_gradient(scores, labels)
-    expected_loss, expected = in_double(scores, labels, constraint)
-    torch.testing.assert_close(loss.double(), expected_loss, rtol=1e-5, atol=1e-6)
-    torch.testing.assert_close(gradient.double(), expected, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.usefixtures("long_rows")
-@pytest.mark.parametrize("num_classes", [9, 9000])
-def test_scores_of_plus_and_minus_ten_thousand_give_finite_numbers(num_classes):
-    scores = 1e4 * torch.sign(torch.randn(2, num_classes))
-    for make in CONSTRAINTS.values():
-        constraint = make(num_classes)
-        loss, gradient = fused_terms(constraint).loss_and_gradient(scores, torch.tensor([0, 5]))
-        assert loss.isfinite()
-        assert gradient.isfinite().all()
+def test_scores_of_plus_and_minus_ten_thousand_give_finite_numbers(name):
+    scores = 1e4 * torch.sign(torch.randn(2, 9))
+    loss, gradient = fused_terms(CONSTRAINTS[name](9)).loss_and_gradient(scores, torch.tensor([0, 5]))
+    assert loss.isfinite()
+    assert gradient.isfinite().all()
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -87,29 +66,15 @@ def test_half_precision_is_worked_out_in_float32(dtype):
 
 
 @pytest.mark.bad_input
-@pytest.mark.usefixtures("long_rows")
-@pytest.mark.parametrize("num_classes", [7, 9000])
-@pytest.mark.parametrize("label", [-1, "past the end"])
-def test_a_label_outside_the_classes_makes_the_loss_nan(num_classes, label):
-    labels = torch.tensor([0, num_classes if label == "past the end" else label])
-    loss, _ = fused_terms(LogBarrier(num_classes)).loss_and_gradient(torch.randn(2, num_classes), labels)
+@pytest.mark.parametrize("label", [-1, 7])
+def test_a_label_outside_the_classes_makes_the_loss_nan(label):
+    loss, _ = fused_terms(LogBarrier(7)).loss_and_gradient(torch.randn(2, 7), torch.tensor([0, label]))
     assert loss.isnan()
 
 
-def test_scaling_by_one_leaves_the_gradient_and_by_another_number_multiplies_it():
-    gradient = torch.randn(10_000)
-    expected = gradient.clone()
-    launch.scale(gradient, torch.tensor(1.0))
-    assert torch.equal(gradient, expected)
-    launch.scale(gradient, torch.tensor(-0.5))
-    assert torch.equal(gradient, -0.5 * expected)
-
-
 @pytest.mark.parametrize("name", CONSTRAINTS)
-@pytest.mark.parametrize("large", [False, True])
-def test_a_loss_trains_through_the_kernel(monkeypatch, name, large):
-    monkeypatch.setattr(launch, "takes", lambda scores: scores.dtype != torch.float64)  # as if on a GPU
-    monkeypatch.setattr(fused, "LARGE", 0 if large else 1 << 30)
+def test_a_loss_trains_through_the_kernel(monkeypatch, name):
+    monkeypatch.setattr(fused, "takes", lambda scores: scores.dtype != torch.float64)  # as if on a GPU
     launches = []
     in_kernel = fused.FusedTerms.loss_and_gradient
     monkeypatch.setattr(fused.FusedTerms, "loss_and_gradient", lambda *args: launches.append(1) or in_kernel(*args))
@@ -119,8 +84,7 @@ def test_a_loss_trains_through_the_kernel(monkeypatch, name, large):
     assert len(launches) == 1
     expected_loss, expected = in_double(scores.detach().reshape(6, 5), labels.reshape(6), constraint)
     torch.testing.assert_close(loss.double(), expected_loss, rtol=1e-5, atol=1e-6)
-    if large:
-        constraint.tighten()  # which must not reach back to the loss above
+    constraint.tighten()  # which must not reach back to the loss above
     for factor in (1, -3, 1):  # backward more than once through a kept graph, and of a scaled loss
         (gradient,) = torch.autograd.grad(factor * loss, scores, retain_graph=True)
         torch.testing.assert_close(gradient.reshape(6, 5).double(), factor * expected, rtol=1e-5, atol=1e-6)
@@ -128,7 +92,7 @@ def test_a_loss_trains_through_the_kernel(monkeypatch, name, large):
 
 @pytest.mark.parametrize("name", CONSTRAINTS)
 def test_derivatives_of_derivatives_fall_back_to_autograd(monkeypatch, name):
-    monkeypatch.setattr(launch, "takes", lambda scores: scores.dtype != torch.float64)
+    monkeypatch.setattr(fused, "takes", lambda scores: scores.dtype != torch.float64)
     constraint, labels = CONSTRAINTS[name](5), torch.randint(5, (3,))
 
     def curvature(scores):
@@ -142,14 +106,14 @@ def test_derivatives_of_derivatives_fall_back_to_autograd(monkeypatch, name):
 
 
 def test_half_precision_scores_get_a_gradient_of_their_own_dtype(monkeypatch):
-    monkeypatch.setattr(launch, "takes", lambda _: True)
+    monkeypatch.setattr(fused, "takes", lambda _: True)
     scores = torch.randn(4, 5).half().requires_grad_()
     ordered_cross_entropy(scores, torch.randint(5, (4,)), LogBarrier(5)).backward()
     assert scores.grad.dtype == torch.float16
 
 
 def test_other_constraints_reductions_and_weights_go_without(monkeypatch):
-    monkeypatch.setattr(launch, "takes", lambda _: True)
+    monkeypatch.setattr(fused, "takes", lambda _: True)
     monkeypatch.setattr(fused.FusedTerms, "loss_and_gradient", None)
     scores, labels = torch.randn(2, 5), torch.tensor([0, 4])
     assert fused_terms(Hinge(5)) is None
@@ -158,3 +122,42 @@ def test_other_constraints_reductions_and_weights_go_without(monkeypatch):
     ordered_cross_entropy(scores, labels, LogBarrier(5), sample_weight=torch.ones(2))
     with pytest.raises(TypeError):
         ordered_cross_entropy(scores, labels, LogBarrier(5))
+
+
+@pytest.mark.parametrize(("batch", "classes"), [(1, 2), (8, 70), (64, 64), (64, 65), (4096, 1000), (3, 4096)])
+def test_a_tile_is_of_powers_of_two_holds_a_row_and_fits_the_registers(batch, classes):
+    rows, columns = fused.tile(batch, classes)
+    assert columns == fused.power_of_two(classes) >= classes
+    assert rows == fused.power_of_two(rows)
+    assert rows * columns <= fused.LONGEST_ROW
+
+
+def test_a_small_batch_is_one_programs():
+    assert fused.tile(8, 70) == (8, 128)
+    assert fused.tile(16, 64) == (16, 64)
+
+
+def test_a_larger_batch_is_spread_over_programs_as_wide_as_keep_the_device_busy():
+    assert fused.tile(64, 58) == (2, 64)
+    assert fused.tile(4096, 100) == (4, 128)
+    assert fused.tile(1 << 20, 8) == (128, 8)
+    assert fused.tile(4096, 1000) == (1, 1024)
+
+
+def test_scores_on_a_cpu_and_in_double_precision_go_without_kernels():
+    assert not fused.takes(torch.zeros(2, 3))
+    assert not fused.takes(torch.zeros(2, 3, dtype=torch.float64, device="meta"))
+
+
+def test_other_kinds_of_tensors_go_without_kernels():
+    class Kind(torch.Tensor):
+        is_cuda = True
+
+    assert not fused.takes(torch.zeros(2, 3).as_subclass(Kind))
+
+
+@pytest.mark.bad_input
+def test_labels_on_another_device_are_refused_before_a_kernel_reads_them():
+    scores = torch.zeros(2, 3, device="meta")
+    with pytest.raises(InputError, match=r"`labels` must be on the device of the scores, meta, got cpu: move them"):
+        fused.ordered_cross_entropy(scores, torch.zeros(2, dtype=torch.int64), fused.FusedTerms(), len)

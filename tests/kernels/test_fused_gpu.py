@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from onepeak import ELBLoss, LogBarrier, PenaltyLoss, QuadraticPenalty
 from onepeak.constraints.cross_entropy import fused_terms
 from onepeak.constraints.order import order_cost
-from onepeak.kernels import fused, launch
+from onepeak.kernels import fused
 
 pytestmark = [
     pytest.mark.gpu,
@@ -17,10 +17,7 @@ pytestmark = [
 ]
 
 CONSTRAINTS = {"barrier": lambda c: LogBarrier(c, t=1.7), "penalty": lambda c: QuadraticPenalty(c, 0.3, 0.2)}
-SIZES = [
-    (1, 2), (7, 3), (8, 70), (64, 58), (4096, 1000), (33, 4097), (5, 10_000), (3, 16_384), (3, 16_385), (17, 100_000),
-    (600, 4099), (700, 10_000), (2, 999_983), (1, 1_000_000),
-]  # fmt: skip
+SIZES = [(1, 2), (7, 3), (8, 70), (64, 58), (4096, 1000), (33, 4096)]
 
 
 @pytest.mark.parametrize("name", CONSTRAINTS)
@@ -29,7 +26,7 @@ def test_value_and_gradient_are_those_of_double_precision(name, batch, num_class
     constraint = CONSTRAINTS[name](num_classes).cuda()
     scores = 3 * torch.randn(batch, num_classes, device="cuda")
     labels = torch.randint(num_classes, (batch,), device="cuda")
-    assert launch.takes(scores)
+    assert fused.takes(scores)
     loss, gradient = fused_terms(constraint).loss_and_gradient(scores, labels)
     leaf = scores.double().requires_grad_()
     expected = F.cross_entropy(leaf, labels) + order_cost(constraint, leaf, labels).mean()
@@ -37,9 +34,7 @@ def test_value_and_gradient_are_those_of_double_precision(name, batch, num_class
     torch.testing.assert_close(gradient.double(), torch.autograd.grad(expected, leaf)[0], rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("large", [False, True])
-def test_backward_twice_and_a_scaled_loss_give_what_they_should(monkeypatch, large):
-    monkeypatch.setattr(fused, "LARGE", 0 if large else 1 << 30)
+def test_backward_twice_and_a_scaled_loss_give_what_they_should():
     scores = torch.randn(8, 70, device="cuda", requires_grad=True)
     labels = torch.randint(70, (8,), device="cuda")
     loss = ELBLoss(70).cuda()(scores, labels)
@@ -80,13 +75,9 @@ def test_half_precision_scores_get_a_gradient_of_their_own_dtype(kind, dtype):
     torch.testing.assert_close(scores.grad.float(), full.grad, rtol=2e-2, atol=1e-4)
 
 
-def test_memory_is_the_gradient_and_little_more():
-    scores = torch.randn(4096, 10_000, device="cuda", requires_grad=True)
-    labels = torch.randint(10_000, (4096,), device="cuda")
-    loss = ELBLoss(10_000).cuda()
-    loss(scores, labels).backward()
-    scores.grad = None
-    torch.cuda.reset_peak_memory_stats()
-    before = torch.cuda.memory_allocated()
-    loss(scores, labels).backward()
-    assert torch.cuda.max_memory_allocated() - before < 1.01 * scores.nbytes
+def test_rows_too_long_for_a_program_go_without():
+    scores = torch.randn(3, 4097, device="cuda", requires_grad=True)
+    assert not fused.takes(scores)
+    labels = torch.tensor([0, 7, 4096], device="cuda")
+    expected = F.cross_entropy(scores, labels) + order_cost(LogBarrier(4097).cuda(), scores, labels).mean()
+    torch.testing.assert_close(ELBLoss(4097).cuda()(scores, labels), expected)

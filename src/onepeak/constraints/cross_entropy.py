@@ -1,8 +1,9 @@
 """Cross-entropy under order constraints: the loss of ELB and PN (Belharbi et al. 2019, eq. 3 and 6).
 
 The mean under the barrier or the penalty, which training computes at every step, takes one pass over the scores: on a
-GPU by a kernel (`kernels.fused`), on a CPU with an analytic gradient (`kernels.analytic`). Autograd differentiates the
-definition everywhere else, for every other constraint, and with weights, label smoothing or another reduction.
+GPU by a kernel for up to 4096 classes (`kernels.fused`), on a CPU with an analytic gradient (`kernels.analytic`).
+Autograd differentiates the definition everywhere else, for every other constraint, and with weights, label smoothing
+or another reduction.
 """
 
 from functools import partial
@@ -18,7 +19,7 @@ from onepeak.constraints.barrier import LogBarrier, log_barrier
 from onepeak.constraints.gaps import signed_gaps
 from onepeak.constraints.order import OrderConstraint, order_cost
 from onepeak.constraints.penalty import QuadraticPenalty
-from onepeak.kernels import analytic, fused, launch
+from onepeak.kernels import analytic, fused
 
 
 def ordered_cross_entropy(
@@ -38,7 +39,7 @@ def ordered_cross_entropy(
     """
     weighted = class_weight is not None or sample_weight is not None
     if reduction == "mean" and not weighted and label_smoothing == 0:
-        if launch.takes(scores) and (terms := fused_terms(constraint)) is not None:
+        if fused.takes(scores) and (terms := fused_terms(constraint)) is not None:
             return fused.ordered_cross_entropy(scores, labels, terms, partial(order_cost, constraint))
         if readable(scores) and (form := analytic_form(constraint)) is not None:
             return analytic.ordered_cross_entropy(full_precision(scores), labels, *form)

@@ -1,27 +1,64 @@
 """Cross-entropy under order constraints on a GPU: value and gradient in one pass over the scores (Triton).
 
-Up to `launch.LONGEST_ROW` classes, the scores are read once and the gradient is written once. Longer rows are read
-twice, the second time mostly from the cache, by one program per row or, if there are few rows, by several.
+Set the environment variable ONEPEAK_FUSED=0 to do without.
 """
 
-from dataclasses import dataclass, replace
+import functools
+import importlib.util
+import os
+import threading
+import warnings
+from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.autograd.function import FunctionCtx
 from torch.nn import functional as F
 
-from onepeak.kernels import launch
+from onepeak._core.check import in_plain_eager
+from onepeak.errors import InputError
 from onepeak.kernels.analytic import PlainCost
 
-COLUMNS, WARPS = 1024, 8
-"""Scores of a long row that one program processes at a time, and its number of warps."""
+LONGEST_ROW = 4096
+"""The longest row that fits in the registers of a program; longer ones go without kernels."""
 
-SHORTEST_PART = 8192
-"""The minimum number of scores in a part of a row."""
+TILE = 1024
+"""The maximum number of scores per program when rows are short."""
 
-LARGE = 1 << 22
-"""From this many scores on, backward scales the gradient in place instead of into a copy."""
+SMALLEST_TILE = 128
+"""The minimum number of scores per program: fewer would leave threads idle."""
+
+PROGRAMS = 1056
+"""The number of programs that keeps a large GPU busy: eight for each of 132 multiprocessors."""
+
+_LAUNCHING = threading.Lock()
+"""Triton compiles a kernel at its first launch, which two threads must not do at once."""
+
+
+def takes(scores: Tensor) -> bool:
+    """Whether the kernels handle these scores."""
+    fit = scores.is_cuda and scores.dtype != torch.float64 and scores.numel() > 0 and scores.shape[-1] <= LONGEST_ROW
+    plain = type(scores) in (Tensor, nn.Parameter)  # tensor subclasses define their own operations
+    return fit and plain and in_plain_eager() and _switched_on(scores.device)
+
+
+@functools.cache
+def _switched_on(device: torch.device) -> bool:
+    """Whether kernels are enabled and can be compiled: Triton needs a C compiler, which not every machine has."""
+    if os.environ.get("ONEPEAK_FUSED", "1") == "0" or importlib.util.find_spec("triton") is None:
+        return False
+    try:
+        FusedTerms().loss_and_gradient(
+            torch.zeros(1, 2, device=device), torch.zeros(1, dtype=torch.int64, device=device)
+        )
+    except Exception as error:  # a compiler can fail in many ways
+        warnings.warn(
+            f"Triton cannot compile kernels here ({error!r}). Losses run without them: slower, with the same results. "
+            "Set ONEPEAK_FUSED=0 to skip this attempt.",
+            stacklevel=2,
+        )
+        return False
+    return True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -32,10 +69,6 @@ class FusedTerms:
     """The t of a barrier, read on the device at every call so that a captured graph sees changes; None: penalty."""
     weight: float = 0.0
     slack: float = 0.0
-
-    def frozen(self) -> "FusedTerms":
-        """A copy that later changes of t do not affect: `tighten` may change it before a second backward pass."""
-        return self if self.t is None else replace(self, t=self.t.clone())
 
     def loss_and_gradient(self, scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
         """The mean of cross-entropy plus order cost, and its gradient in the dtype of the scores.
@@ -50,38 +83,23 @@ class FusedTerms:
         kind = (device.PENALTY if self.t is None else device.BARRIER).value
         # The penalty does not use t, but the kernel needs some pointer. The t of a loss left on the CPU is moved.
         t = labels if self.t is None else self.t.to(scores.device)
-        with launch.LAUNCHING, torch.cuda.device_of(scores):
-            if classes <= launch.LONGEST_ROW:
-                rows, columns = launch.tile(batch, classes)
-                programs = launch.ceil(batch, rows)
-                losses = _empty_losses(programs, scores.device)
-                device.whole_rows[(programs,)](
-                    scores, labels, t, losses, gradient, batch, classes, share, self.weight, self.slack,
-                    KIND=kind, ROWS=rows, COLUMNS=columns, num_warps=launch.warps(rows * columns),
-                )  # fmt: skip
-            else:
-                part, count = launch.parts(batch, classes, COLUMNS, shortest=SHORTEST_PART)
-                parts = torch.empty(batch, count, 3, dtype=torch.float32, device=scores.device)
-                losses = _empty_losses(batch, scores.device)
-                device.parts_of_rows[(batch, count)](
-                    scores, labels, t, parts, classes, part, self.weight, self.slack,
-                    KIND=kind, COLUMNS=COLUMNS, num_warps=WARPS,
-                )  # fmt: skip
-                device.gradient_of_rows[(batch, count)](
-                    scores, labels, t, parts, losses, gradient, classes, part, count, share, self.weight, self.slack,
-                    KIND=kind, COLUMNS=COLUMNS, COUNT=launch.power_of_two(count), num_warps=WARPS,
-                )  # fmt: skip
+        rows, columns = tile(batch, classes)
+        programs = ceil(batch, rows)
+        losses = torch.empty(() if programs == 1 else programs, dtype=torch.float32, device=scores.device)
+        with _LAUNCHING, torch.cuda.device_of(scores):
+            device.whole_rows[(programs,)](
+                scores, labels, t, losses, gradient, batch, classes, share, self.weight, self.slack,
+                KIND=kind, ROWS=rows, COLUMNS=columns, num_warps=warps(rows * columns),
+            )  # fmt: skip
         return losses.sum() if losses.ndim else losses, gradient
-
-
-def _empty_losses(programs: int, device: torch.device) -> Tensor:
-    """The buffer for the partial loss of each program; a scalar if there is only one program."""
-    return torch.empty(() if programs == 1 else programs, dtype=torch.float32, device=device)
 
 
 def ordered_cross_entropy(scores: Tensor, labels: Tensor, terms: FusedTerms, plain: PlainCost) -> Tensor:
     """The mean over samples of cross-entropy plus order cost, in float32, for scores in float32 or half precision."""
-    launch.check_device(labels, scores)
+    if labels.device != scores.device:  # a kernel cannot read memory of another device
+        raise InputError(
+            f"`labels` must be on the device of the scores, {scores.device}, got {labels.device}: move them there."
+        )
     if scores.ndim != 2:
         scores, labels = scores.reshape(-1, scores.shape[-1]), labels.reshape(-1)
     loss: Tensor = _OrderedCrossEntropy.apply(scores.contiguous(), labels.long(), terms, plain)
@@ -92,26 +110,46 @@ class _OrderedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(ctx: FunctionCtx, scores: Tensor, labels: Tensor, terms: FusedTerms, plain: PlainCost) -> Tensor:
         loss, gradient = terms.loss_and_gradient(scores, labels)
-        ctx.save_for_backward(scores, labels)
-        ctx.terms = terms.frozen() if scores.numel() >= LARGE else terms  # type: ignore[attr-defined]
-        ctx.gradient, ctx.plain = gradient, plain  # type: ignore[attr-defined]
+        ctx.save_for_backward(scores, labels, gradient)
+        ctx.plain = plain  # type: ignore[attr-defined]
         return loss
 
     @staticmethod
     def backward(ctx: FunctionCtx, *grad_outputs: Tensor) -> tuple[Tensor, None, None, None]:
         (upstream,) = grad_outputs
-        if torch.is_grad_enabled():
-            scores, labels = ctx.saved_tensors  # type: ignore[attr-defined]
+        scores, labels, gradient = ctx.saved_tensors  # type: ignore[attr-defined]
+        if torch.is_grad_enabled():  # `create_graph=True`: by autograd, so that it can be differentiated again
             full = scores.float()
             loss = F.cross_entropy(full, labels) + ctx.plain(full, labels).mean()  # type: ignore[attr-defined]
             (gradient,) = torch.autograd.grad(loss, scores, upstream, create_graph=True)
             return gradient, None, None, None
-        gradient = ctx.gradient  # type: ignore[attr-defined]
-        if gradient is None:  # second backward through a retained graph: the first scaled the gradient in place
-            _, gradient = ctx.terms.loss_and_gradient(*ctx.saved_tensors)  # type: ignore[attr-defined]
-        # Autograd casts the gradient to the dtype of the scores.
-        if gradient.numel() < LARGE:
-            return gradient * upstream, None, None, None
-        ctx.gradient = None  # type: ignore[attr-defined]
-        launch.scale(gradient, upstream)
-        return gradient, None, None, None
+        return gradient * upstream, None, None, None  # autograd casts it to the dtype of the scores
+
+
+@functools.cache
+def tile(batch: int, classes: int) -> tuple[int, int]:
+    """The rows and columns that one program processes if rows are short.
+
+    A batch that fits one tile takes one program, which saves the sum over programs. A larger batch is spread over
+    enough programs to keep the device busy.
+    """
+    rows, columns = power_of_two(batch), power_of_two(classes)
+    if rows * columns <= TILE:
+        return rows, columns
+    numbers = min(TILE, max(SMALLEST_TILE, power_of_two(ceil(rows * columns, PROGRAMS))))
+    return max(1, numbers // columns), columns
+
+
+def warps(numbers: int) -> int:
+    """The number of warps for a program with this many scores: one or a few scores per thread."""
+    return min(8, max(4, numbers // 128))
+
+
+def ceil(number: int, divisor: int) -> int:
+    """The quotient, rounded up."""
+    return -(-number // divisor)
+
+
+def power_of_two(number: int) -> int:
+    """The next power of two."""
+    return 1 << max(0, number - 1).bit_length()
