@@ -153,3 +153,25 @@ def test_one_class_is_too_few():
     for record in METRICS:
         with pytest.raises(ValueError, match="`num_classes` must be an integer >= 2, got 1"):
             record.make(1)
+
+
+def test_every_metric_takes_the_standard_arguments_of_torchmetrics():
+    for record in METRICS:
+        metric = record.make(3)
+        settings = {"weighting": "linear"} if isinstance(metric, metrics.WeightedKappa) else {}
+        given = type(metric)(3, dist_sync_on_step=True, sync_on_compute=False, compute_on_cpu=True, **settings)
+        assert (given.dist_sync_on_step, given.sync_on_compute, given.compute_on_cpu) == (True, False, True)
+
+
+def test_a_metric_says_whether_it_gives_a_gradient():
+    for record in METRICS:
+        metric = record.make(3)
+        value = metric(LOG_PROBS.clone().requires_grad_(), LABELS)
+        assert value.requires_grad == metric.is_differentiable, record.name
+
+
+def test_a_metric_plots_its_values():
+    metric = metrics.MeanAbsoluteError(num_classes=3)
+    values = [metric(LOG_PROBS[:count], LABELS[:count]) for count in (1, 2, 3)]
+    _, axes = metric.plot(values)
+    assert axes.lines[0].get_ydata().tolist() == [value.item() for value in values]

@@ -19,34 +19,38 @@ from onepeak._core.imports import lazy_names
 if TYPE_CHECKING:
     from onepeak.metrics import catalog, functional
     from onepeak.metrics.bootstrap import confidence_intervals
-    from onepeak.metrics.classification_index import OrdinalClassificationIndex, UniformOrdinalClassificationIndex
-    from onepeak.metrics.closeness import ClosenessEvaluationMeasure
-    from onepeak.metrics.cohen_kappa import QuadraticWeightedKappa, WeightedKappa
-    from onepeak.metrics.errors import (
+    from onepeak.metrics.label_metrics import (
         Accuracy,
         AccuracyWithin,
         AverageMeanAbsoluteError,
-        MaximumMeanAbsoluteError,
-        MeanAbsoluteError,
-        MeanAbsoluteErrorOfMedian,
-        RootMeanSquaredError,
-    )
-    from onepeak.metrics.probabilistic import (
-        EarthMoverDistance,
-        ExpectedCalibrationError,
-        NegativeLogLikelihood,
-        RankedProbabilityScore,
-        StaticCalibrationError,
-    )
-    from onepeak.metrics.ranking import KendallTau, SpearmanCorrelation
-    from onepeak.metrics.sensitivity import (
         BalancedAccuracy,
+        ClosenessEvaluationMeasure,
         ExtremeSensitivity,
         GeometricMeanSensitivity,
         IndexOfBalancedAccuracy,
+        KendallTau,
+        MaximumMeanAbsoluteError,
+        MeanAbsoluteError,
         MinimumSensitivity,
+        OrdinalClassificationIndex,
+        QuadraticWeightedKappa,
+        RootMeanSquaredError,
+        SpearmanCorrelation,
+        UniformOrdinalClassificationIndex,
+        WeightedKappa,
     )
-    from onepeak.metrics.side_order_index import NumViolations, SideOrderIndex, UnimodalRate, ViolationSize
+    from onepeak.metrics.posterior_metrics import (
+        EarthMoverDistance,
+        ExpectedCalibrationError,
+        MeanAbsoluteErrorOfMedian,
+        NegativeLogLikelihood,
+        NumViolations,
+        RankedProbabilityScore,
+        SideOrderIndex,
+        StaticCalibrationError,
+        UnimodalRate,
+        ViolationSize,
+    )
 
 __all__ = [
     "Accuracy",
@@ -82,39 +86,22 @@ __all__ = [
     "functional",
 ]
 
+_OF_POSTERIORS = (
+    "EarthMoverDistance",
+    "ExpectedCalibrationError",
+    "MeanAbsoluteErrorOfMedian",
+    "NegativeLogLikelihood",
+    "NumViolations",
+    "RankedProbabilityScore",
+    "SideOrderIndex",
+    "StaticCalibrationError",
+    "UnimodalRate",
+    "ViolationSize",
+)
+_HOMES = {"": ["catalog", "functional"], "bootstrap": ["confidence_intervals"], "posterior_metrics": _OF_POSTERIORS}
+_OTHERS = {name for names in _HOMES.values() for name in names}
+
 # torchmetrics takes seconds to import, so it is imported with the first class that is used.
 __getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        "": ["catalog", "functional"],
-        "bootstrap": ["confidence_intervals"],
-        "classification_index": ["OrdinalClassificationIndex", "UniformOrdinalClassificationIndex"],
-        "closeness": ["ClosenessEvaluationMeasure"],
-        "cohen_kappa": ["QuadraticWeightedKappa", "WeightedKappa"],
-        "errors": [
-            "Accuracy",
-            "AccuracyWithin",
-            "AverageMeanAbsoluteError",
-            "MaximumMeanAbsoluteError",
-            "MeanAbsoluteError",
-            "MeanAbsoluteErrorOfMedian",
-            "RootMeanSquaredError",
-        ],
-        "probabilistic": [
-            "EarthMoverDistance",
-            "ExpectedCalibrationError",
-            "NegativeLogLikelihood",
-            "RankedProbabilityScore",
-            "StaticCalibrationError",
-        ],
-        "ranking": ["KendallTau", "SpearmanCorrelation"],
-        "sensitivity": [
-            "BalancedAccuracy",
-            "ExtremeSensitivity",
-            "GeometricMeanSensitivity",
-            "IndexOfBalancedAccuracy",
-            "MinimumSensitivity",
-        ],
-        "side_order_index": ["NumViolations", "SideOrderIndex", "UnimodalRate", "ViolationSize"],
-    },
+    __name__, {**_HOMES, "label_metrics": [each for each in __all__ if each not in _OTHERS]}
 )

@@ -15,10 +15,10 @@ import torch
 from torch import Tensor
 from torchmetrics import Metric
 
-from onepeak._core.check import check_class_scores, check_labels, check_num_classes
+from onepeak._core.check import check_class_scores, check_labels, check_num_classes, check_scores
 from onepeak._core.tensors import Labels, LogProbs, PerSample, Scalar
 from onepeak.errors import InputError
-from onepeak.metrics.functional.confusion_matrix import as_weights, confusion_matrix, weighted_sum
+from onepeak.metrics.functional.confusion_matrix import as_weights, confusion_matrix, total_weight, weighted_sum
 from onepeak.posterior import mode
 
 
@@ -27,15 +27,21 @@ class OrdinalMetric(Metric):
 
     Args:
         num_classes: Number of classes, including any that never occur.
+        standard: The arguments of every torchmetrics metric, such as `sync_on_compute` or `dist_sync_on_step`.
     """
 
     full_state_update = False
+    higher_is_better = True
     is_differentiable = False
     refuses_scores = False
-    """Whether a batch must hold log-probabilities; other metrics accept any class scores."""
+    """Whether a batch must hold log-probabilities, which the function checks; other metrics accept any class scores."""
+    takes_labels = False
+    """Whether a batch may hold the predicted labels in place of a posterior."""
+    _function: Callable[..., Tensor]
+    """The pure function that the metric measures."""
 
-    def __init__(self, num_classes: int) -> None:
-        super().__init__()
+    def __init__(self, num_classes: int, **standard: Any) -> None:
+        super().__init__(**standard)
         self.num_classes = check_num_classes(num_classes)
 
     def update(
@@ -56,8 +62,21 @@ class OrdinalMetric(Metric):
         """
         log_probs, labels = _with_float64(log_probs), _with_float64(labels)
         predicted, sample_weight = _with_float64(predicted), _with_float64(sample_weight)
-        self._check(log_probs, labels, predicted)
-        self._add(log_probs, labels, predicted, as_weights(sample_weight, labels))
+        if self.takes_labels and isinstance(log_probs, Tensor) and not log_probs.is_floating_point():
+            if predicted is not None:
+                raise InputError(
+                    "`log_probs` must be floating-point when `predicted` is also given, "
+                    f"got {log_probs.dtype}: give the predicted labels once."
+                )
+            predicted, batch_shape = log_probs, getattr(labels, "shape", torch.Size())
+        else:
+            check = check_scores if self.refuses_scores else check_class_scores
+            check(log_probs, self.num_classes, name="log_probs")
+            batch_shape = log_probs.shape[:-1]
+        check_labels(labels, self.num_classes, batch_shape)
+        if predicted is not None:
+            check_labels(predicted, self.num_classes, batch_shape, name="predicted")
+        self._add(log_probs, labels, predicted, None if sample_weight is None else as_weights(sample_weight, labels))
 
     @abstractmethod
     def compute(self) -> Scalar:
@@ -65,22 +84,28 @@ class OrdinalMetric(Metric):
 
     def extra_repr(self) -> str:
         """Returns the settings, as in `SideOrderIndex(num_classes=70, reference='predicted')`."""
-        names = inspect.signature(type(self)).parameters
+        arguments = inspect.signature(type(self)).parameters.values()
+        names = [each.name for each in arguments if each.kind != each.VAR_KEYWORD]
         return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
 
+    def plot(self, val: Any = None, ax: Any = None) -> Any:
+        """Plots the value, or several, with matplotlib.
+
+        Args:
+            val: Results of `compute` or `forward`, one or a sequence; the value of now by default.
+            ax: Axes to draw into.
+
+        Returns:
+            The figure and its axes.
+        """
+        return self._plot(val, ax)
+
     @abstractmethod
-    def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None, weights: Tensor) -> None:
-        """Adds a batch to the states; the predicted labels default to the mode.
+    def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None, weights: Tensor | None) -> None:
+        """Adds a batch to the states; the predicted labels default to the mode, the weights to 1.
 
         Not in place: a tensor made under `torch.inference_mode` cannot be changed in place outside of it.
         """
-
-    def _check(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None) -> None:
-        """Checks everything in a batch except the weights."""
-        check_class_scores(log_probs, self.num_classes, name="log_probs")
-        check_labels(labels, self.num_classes, log_probs.shape[:-1])
-        if predicted is not None:
-            check_labels(predicted, self.num_classes, log_probs.shape[:-1], name="predicted")
 
     def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = "") -> "OrdinalMetric":
         try:
@@ -116,10 +141,11 @@ class LabelMetric(OrdinalMetric):
     All label metrics keep the same matrix, so a `torchmetrics.MetricCollection` counts it once for all of them.
     """
 
+    takes_labels = True
     confusion: Tensor
 
-    def __init__(self, num_classes: int) -> None:
-        super().__init__(num_classes=num_classes)
+    def __init__(self, num_classes: int, **standard: Any) -> None:
+        super().__init__(num_classes, **standard)
         table = torch.zeros(self.num_classes, self.num_classes, dtype=torch.float64)
         self.add_state("confusion", table, dist_reduce_fx="sum")
 
@@ -127,40 +153,21 @@ class LabelMetric(OrdinalMetric):
         # Each cell stands for all samples with one pair of labels: its count is their weight.
         classes = torch.arange(self.num_classes, device=self.confusion.device)
         labels, predicted = torch.meshgrid(classes, classes, indexing="ij")
-        return self._value(predicted, labels, self.confusion)
+        settings = {name: getattr(self, name) for name in _settings(type(self)._function)}
+        return type(self)._function(predicted, labels, sample_weight=self.confusion, **settings)
 
-    @abstractmethod
-    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor, /) -> Tensor:
-        """Returns the metric of weighted pairs of labels."""
-
-    def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None, weights: Tensor) -> None:
-        if predicted is None:
-            predicted = mode(log_probs) if log_probs.is_floating_point() else log_probs
+    def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None, weights: Tensor | None) -> None:
+        predicted = mode(log_probs) if predicted is None else predicted
         self.confusion = self.confusion + confusion_matrix(
             predicted, labels, num_classes=self.num_classes, sample_weight=weights
         )
 
-    def _check(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None) -> None:
-        """Also allows the predicted labels in place of the posterior; `confusion_matrix` checks those."""
-        if not isinstance(log_probs, Tensor) or log_probs.is_floating_point():
-            super()._check(log_probs, labels, predicted)
-        elif predicted is not None:
-            raise InputError(
-                "`log_probs` must be floating-point when `predicted` is also given, "
-                f"got {log_probs.dtype}: give the predicted labels once."
-            )
 
-
-def function_of_labels(
-    function: Callable[..., Tensor], *settings: str
-) -> Callable[[LabelMetric, Tensor, Tensor, Tensor], Tensor]:
-    """Returns the `_value` of a metric: a pure function, called with these attributes of the metric."""
-
-    def value(self: LabelMetric, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
-        given = {name: getattr(self, name) for name in settings}
-        return function(predicted, labels, sample_weight=sample_weight, **given)
-
-    return value
+@functools.cache
+def _settings(function: Callable[..., Tensor]) -> tuple[str, ...]:
+    """Returns the keyword arguments of a pure function except the weights, which are attributes of its metric."""
+    arguments = inspect.signature(function).parameters.values()
+    return tuple(each.name for each in arguments if each.kind == each.KEYWORD_ONLY and each.name != "sample_weight")
 
 
 class SampleMean(OrdinalMetric):
@@ -172,8 +179,8 @@ class SampleMean(OrdinalMetric):
             of a collection whose states are equal after the first batch.
     """
 
-    def __init__(self, num_classes: int, *, quantity: str) -> None:
-        super().__init__(num_classes=num_classes)
+    def __init__(self, num_classes: int, *, quantity: str, **standard: Any) -> None:
+        super().__init__(num_classes, **standard)
         self._state = f"sum_and_weight_of_{quantity}"
         self.add_state(self._state, torch.zeros(2, dtype=torch.float64), dist_reduce_fx="sum")
 
@@ -186,21 +193,7 @@ class SampleMean(OrdinalMetric):
     def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:
         """Returns the quantity for every sample."""
 
-    def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None, weights: Tensor) -> None:
+    def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None, weights: Tensor | None) -> None:
         decided = mode(log_probs) if predicted is None else predicted
-        total = weighted_sum(self._values(log_probs, labels, decided), weights)
-        setattr(self, self._state, getattr(self, self._state) + torch.stack([total, weights.sum()]))
-
-
-class PosteriorMean(SampleMean):
-    """The mean of a pure function of log-probabilities and true labels."""
-
-    refuses_scores = True
-    higher_is_better = False
-    _function: Callable[[Tensor, Tensor], Tensor]
-
-    def __init__(self, num_classes: int) -> None:
-        super().__init__(num_classes=num_classes, quantity=type(self).__name__)
-
-    def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:  # noqa: ARG002
-        return type(self)._function(log_probs, labels)
+        total, weight = weighted_sum(self._values(log_probs, labels, decided), weights), total_weight(labels, weights)
+        setattr(self, self._state, getattr(self, self._state) + torch.stack([total, weight]))

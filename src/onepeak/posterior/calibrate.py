@@ -230,13 +230,15 @@ def reliability(log_probs: LogProbs, labels: Labels, *, num_bins: int = 15) -> R
     )
 
 
-def bin_sums(stated: Tensor, happened: Tensor, weights: Tensor, *, num_bins: int, num_kinds: int = 1) -> Tensor:
+def bin_sums(
+    stated: Tensor, happened: Tensor, weights: Tensor | None = None, *, num_bins: int, num_kinds: int = 1
+) -> Tensor:
     """Weighted sums per bin (bins x 3): of the statements, of their probabilities, and of those that came true.
 
     Args:
         stated: Probabilities. If there are several kinds of statements, the last axis.
         happened: Whether each came true.
-        weights: Weight of each statement.
+        weights: Weight of each statement. Default: 1.
         num_bins: The number of bins between 0 and 1.
         num_kinds: The number of kinds of statements, which have bins of their own, one kind after the other.
     """
@@ -245,14 +247,15 @@ def bin_sums(stated: Tensor, happened: Tensor, weights: Tensor, *, num_bins: int
     if num_kinds > 1:
         bins = bins + num_bins * torch.arange(num_kinds, device=stated.device)
     rows = torch.stack([torch.ones_like(stated), stated, happened.to(stated)], dim=-1)
-    rows = torch.where(weights.unsqueeze(-1) > 0, rows * weights.unsqueeze(-1), 0.0)
+    if weights is not None:
+        rows = torch.where(weights.unsqueeze(-1) > 0, rows * weights.unsqueeze(-1), 0.0)
     table = torch.zeros(num_kinds * num_bins, 3, dtype=stated.dtype, device=stated.device)
     return table.index_add(0, bins.flatten(), rows.reshape(-1, 3))
 
 
 def _bins(stated: Tensor, happened: Tensor, num_bins: int) -> tuple[ReliabilityBin, ...]:
     stated = stated.clamp(max=1)
-    sums = bin_sums(stated, happened, torch.ones_like(stated), num_bins=num_bins).tolist()
+    sums = bin_sums(stated, happened, num_bins=num_bins).tolist()
     return tuple(
         ReliabilityBin(
             low=place / num_bins,

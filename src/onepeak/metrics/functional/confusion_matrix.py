@@ -43,6 +43,14 @@ def as_weights(sample_weight: PerSample | None, labels: Labels) -> Tensor:
     return sample_weight.double()
 
 
-def weighted_sum(values: Tensor, weights: Tensor) -> Tensor:
+def weighted_sum(values: Tensor, weights: Tensor | None) -> Tensor:
     """Returns the float64 sum of values times weights; a value of weight zero is ignored, even an infinite one."""
-    return torch.where(weights > 0, values.double() * weights, 0.0).sum()
+    values = values.double()
+    return values.sum() if weights is None else torch.where(weights > 0, values * weights, 0.0).sum()
+
+
+def total_weight(labels: Labels, weights: Tensor | None) -> Tensor:
+    """Returns the float64 sum of the weights; without any, the number of samples."""
+    if weights is None:
+        return torch.full((), labels.numel(), dtype=torch.float64, device=labels.device)
+    return weights.sum()

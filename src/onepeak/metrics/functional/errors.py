@@ -6,7 +6,13 @@ from torch import Tensor
 from onepeak._core.check import check_integer, check_labels, readable
 from onepeak._core.tensors import Labels, LogProbs, PerClass, PerSample, Scalar, full_precision
 from onepeak.errors import InputError
-from onepeak.metrics.functional.confusion_matrix import as_weights, class_distances, confusion_matrix, weighted_sum
+from onepeak.metrics.functional.confusion_matrix import (
+    as_weights,
+    class_distances,
+    confusion_matrix,
+    total_weight,
+    weighted_sum,
+)
 from onepeak.metrics.record import MetricRecord, metric_class
 from onepeak.posterior import median
 
@@ -121,8 +127,8 @@ def _distances(predicted: Labels, labels: Labels) -> Tensor:
 
 def _weighted_mean(values: Tensor, labels: Labels, sample_weight: PerSample | None) -> Scalar:
     """Returns the mean over samples; without samples it is 0 / 0, which is nan."""
-    weights = as_weights(sample_weight, labels)
-    return weighted_sum(values, weights) / weights.sum()
+    weights = None if sample_weight is None else as_weights(sample_weight, labels)
+    return weighted_sum(values, weights) / total_weight(labels, weights)
 
 
 def _errors_by_class(predicted: Labels, labels: Labels, num_classes: int, sample_weight: PerSample | None) -> PerClass:

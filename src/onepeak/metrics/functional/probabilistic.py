@@ -113,9 +113,9 @@ def calibration_bins(
     check_log_probs(log_probs)
     check_labels(labels, log_probs.shape[-1], log_probs.shape[:-1])
     check_integer("num_bins", num_bins, minimum=1)
-    weights = as_weights(sample_weight, labels)
-    log_confidence, mode = log_probs.double().max(dim=-1)
-    confidence = log_confidence.exp().clamp(max=1)
+    weights = None if sample_weight is None else as_weights(sample_weight, labels)
+    log_confidence, mode = log_probs.max(dim=-1)
+    confidence = log_confidence.double().exp().clamp(max=1)
     return bin_sums(confidence, mode == labels, weights, num_bins=num_bins)
 
 
