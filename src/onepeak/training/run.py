@@ -44,7 +44,7 @@ from onepeak.training.out_folder import FORMAT, RESULT, write_history
 from onepeak.training.prepare import Prepared
 from onepeak.training.progress import Row, Watch
 from onepeak.training.recipe import Recipe, class_weights
-from onepeak.training.table import TableEncoder
+from onepeak.training.table_encoder import TableEncoder
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
