@@ -29,6 +29,7 @@ _load("keep_records", "keep_records.py")
 _load("catalog", "catalog.py")
 _load("label_counts", "label_counts.py")
 _load("benchmark_page", "benchmark_page.py")
+_load("benchmark", "benchmark.py")
 
 
 @pytest.fixture
