@@ -57,9 +57,10 @@ def compare(out: Path, flags: Iterable[str]) -> None:
 
 
 def frozen(plan: Experiment) -> Experiment:
-    """Returns the plan for features of a frozen backbone, without the methods that need its layers."""
+    """Returns the plan for features of a frozen backbone: its images, without settings and methods for its layers."""
     methods = tuple(entry for entry in plan.methods if "+rnc" not in entry.name)
-    return replace(plan, name=plan.name + FROZEN, freeze=True, methods=methods)
+    recipe = {name: value for name, value in plan.recipe.items() if name == "resize"}
+    return replace(plan, name=plan.name + FROZEN, freeze=True, recipe=recipe, methods=methods)
 
 
 def train(file: Path, out: Path, root: Path | None, weights: Path | None, freeze: bool, flags: list[str]) -> None:
