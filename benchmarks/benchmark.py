@@ -6,9 +6,10 @@ Then: python benchmarks/benchmark.py page [--check]    (tables and figures from 
 
 Method: every method is trained on the first split with a third of the default learning rate, the default and three
 times as much. The rate with the lowest validation MAE is its own on all splits (the lower rate if two are equal).
-Everything else is the default of `onepeak train` for the data, unless the experiment's file says otherwise. Both
-stages resume where they stopped. Ranks, Friedman's test and critical differences are those of
-onepeak.experiment.statistics.
+Everything else is the default of `onepeak train` for the data, unless the experiment's file says otherwise. With
+--freeze only a last layer is trained, on features of the backbone: minutes on a CPU; the set's name then ends with
+"-frozen", and terms on features are left out. Both stages resume where they stopped. Ranks, Friedman's test and
+critical differences are those of onepeak.experiment.statistics.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmark_page import RUNS, chosen_rates, write_page
+from benchmark_page import FROZEN, RUNS, chosen_rates, write_page
 from onepeak._core.formats import toml_text
 from onepeak.experiment.plan import Experiment
 from onepeak.experiment.plan_file import plan_content, read_plan
@@ -55,9 +56,20 @@ def compare(out: Path, flags: Iterable[str]) -> None:
     subprocess.run([sys.executable, "-m", "onepeak", "compare", *where, *flags], check=True)
 
 
-def train(file: Path, out: Path, root: Path | None, flags: list[str]) -> None:
+def frozen(plan: Experiment) -> Experiment:
+    """Returns the plan for features of a frozen backbone: its images, without settings and methods for its layers."""
+    methods = tuple(entry for entry in plan.methods if "+rnc" not in entry.name)
+    recipe = {name: value for name, value in plan.recipe.items() if name == "resize"}
+    return replace(plan, name=plan.name + FROZEN, freeze=True, recipe=recipe, methods=methods)
+
+
+def train(file: Path, out: Path, root: Path | None, weights: Path | None, freeze: bool, flags: list[str]) -> None:
     """Tries the learning rates on the first split, then trains each method with its own on all splits."""
     plan = read_plan(file)
+    if weights is not None:
+        plan = replace(plan, weights=str(weights.resolve()))
+    if freeze:
+        plan = frozen(plan)
     if root is not None:
         list_or_table = root / plan.source.data
         here = replace(plan.source, root=root)
@@ -101,6 +113,8 @@ def main() -> None:
     training.add_argument("file", type=Path)
     training.add_argument("--out", type=Path, required=True)
     training.add_argument("--root", type=Path, help="the folder of the images or the table")
+    training.add_argument("--weights", type=Path, help="the backbone's weights")
+    training.add_argument("--freeze", action="store_true", help="train a last layer on features of the backbone")
     keeping = commands.add_parser("keep", help="add finished runs to those kept")
     keeping.add_argument("folders", type=Path, nargs="+")
     page = commands.add_parser("page", help="make the page's tables and figures")
@@ -110,7 +124,7 @@ def main() -> None:
         parser.error(f"unknown: {' '.join(flags)}")
     match given.command:
         case "train":
-            train(given.file, given.out, given.root, flags)
+            train(given.file, given.out, given.root, given.weights, given.freeze, flags)
         case "keep":
             keep(given.folders)
         case _:

@@ -37,6 +37,8 @@ SETS = {
     "balance_scale": "Balance-scale, table",
 }
 """Titles of the data sets, in the order of the page."""
+FROZEN = "-frozen"
+"""Ends the name of a set whose backbone was frozen; it counts until the set's networks were trained whole."""
 STEPS = {
     "elb": "`elb`, the paper's",
     "smooth-elb": "+ averaged scores",
@@ -53,17 +55,26 @@ ORDER, PEAKED = 0.999, 0.98
 """What is asked of peak on every set: pairs in order, and posteriors with one peak."""
 
 
+def title_of(name: str) -> str:
+    """The title of a set, which says whether its backbone was frozen."""
+    title = SETS[name.removesuffix(FROZEN)]
+    return f"{title}, frozen" if name.endswith(FROZEN) else title
+
+
 class Benchmark:
     """The runs that count: every method with the learning rate chosen for it, on folds that all methods have."""
 
     def __init__(self, runs: pd.DataFrame) -> None:
-        self.sets = [name for name in SETS if name in set(runs["set"])]
+        known = set(runs["set"])
+        forms = [name if name in known else name + FROZEN for name in SETS]
+        self.sets = [name for name in forms if name in known]
         self.runs = pd.concat(
             [whole_folds(own.merge(chosen_rates(own))) for own in (runs[runs["set"] == name] for name in self.sets)]
         )
         steps = [name for name in STEPS if name not in ("elb", OWN)]
-        self.methods = [name for name in dict.fromkeys(self.runs["method"]) if name not in steps]
         self.means = self.runs.groupby(["set", "method"])[[*RANKED, "soi_predicted", "unimodal"]].mean()
+        on_all = self.means["mae"].unstack("set").dropna().index
+        self.methods = [name for name in dict.fromkeys(self.runs["method"]) if name in on_all and name not in steps]
 
     def ranks(self, metric: str) -> RankComparison:
         """Mean ranks over sets, of the methods without the steps."""
@@ -88,7 +99,7 @@ class Benchmark:
             of = self.runs[self.runs["set"] == name]
             first, folds = of.iloc[0], len(of.drop_duplicates(["split", "fold"]))
             sizes = [f"{first[column]:,}" for column in ("num_classes", "num_train", "num_valid", "num_test")]
-            lines.append((SETS[name], *sizes, str(folds)))
+            lines.append((title_of(name), *sizes, str(folds)))
         return table(("set", "classes", "training", "validation", "test", "splits"), lines)
 
     def ranks_table(self) -> str:
@@ -126,7 +137,9 @@ class Benchmark:
             )
         own = self.means.xs(OWN, level="method")
         for column, level, title in (("soi_predicted", ORDER, "pairs in order"), ("unimodal", PEAKED, "one peak")):
-            below = [f"{SETS[name]} {100 * own[column][name]:.1f} %" for name in self.sets if own[column][name] < level]
+            below = [
+                f"{title_of(name)} {100 * own[column][name]:.1f} %" for name in self.sets if own[column][name] < level
+            ]
             word = f"**missed** on {', '.join(below)}" if below else "**met**"
             lines.append(f"- {title.capitalize()} in at least {100 * level:g} % on every set: {word}.")
         return "\n".join(lines)
@@ -148,7 +161,7 @@ class Benchmark:
                 found.append((rival, name, float(pairs.differences.mean()), p))
         corrected = holm([p for *_, p in found])
         lines = [
-            (SETS[name], f"`{rival}`", number(difference, 3, signed=True), p_value(p), p_value(after))
+            (title_of(name), f"`{rival}`", number(difference, 3, signed=True), p_value(p), p_value(after))
             for (rival, name, difference, p), after in zip(found, corrected, strict=True)
         ]
         return table(("set", "against", "difference of MAE", "p", "p after Holm"), lines)
@@ -166,7 +179,7 @@ class Benchmark:
                 error, order, peaked = (own[column][name] for column in ("mae", "soi_predicted", "unimodal"))
                 cells.append(f"{error:.3g} / {100 * order:.1f} / {100 * peaked:.0f}")
             lines.append((title, *cells))
-        return table(("step", *(SETS[name] for name in self.sets)), lines)
+        return table(("step", *(title_of(name) for name in self.sets)), lines)
 
     def tables_by_set(self) -> str:
         """Every method on every set."""
@@ -185,7 +198,7 @@ class Benchmark:
                 shares = [f"{100 * order[column]:.1f}" for column in ("soi_predicted", "unimodal")]
                 lines.append((f"`{method}`", f"{rates[method]:g}", *figures, *shares))
             header = ("method", "learning rate", "MAE", "QWK", "calibrated RPS", "pairs in order, %", "one peak, %")
-            parts.append(f"### {SETS[name]}\n\n{table(header, lines)}")
+            parts.append(f"### {title_of(name)}\n\n{table(header, lines)}")
         return "\n\n".join(parts)
 
     def figures(self) -> dict[str, Figure]:

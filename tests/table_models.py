@@ -8,7 +8,7 @@ from onepeak.networks import NetworkSettings, build_network
 from onepeak.serving.model import Model
 from onepeak.training.calibration import Calibration
 from onepeak.training.model_files import ModelDescription
-from onepeak.training.table import TableEncoder
+from onepeak.training.table_encoder import TableEncoder
 
 ENCODER = TableEncoder(
     columns=("age", "tone", "dose"),

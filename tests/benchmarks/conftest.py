@@ -29,6 +29,8 @@ _load("keep_records", "keep_records.py")
 _load("catalog", "catalog.py")
 _load("label_counts", "label_counts.py")
 _load("benchmark_page", "benchmark_page.py")
+_load("benchmark", "benchmark.py")
+_load("fit", "fit.py")
 
 
 @pytest.fixture

@@ -1,10 +1,15 @@
 """What the benchmark of ten data sets makes of its runs: rates by validation, then ranks and goals."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
+from benchmark import frozen
 from benchmark_page import Benchmark, chosen_rates
+from onepeak.experiment.plan_file import read_plan
 
+EXPERIMENT = Path(__file__).parents[2] / "experiments/benchmark/coffee.toml"
 RATES = (0.001, 0.01)
 
 
@@ -65,6 +70,27 @@ def test_a_fold_that_a_method_lacks_does_not_count(runs):
 def test_steps_to_peak_are_not_ranked(runs):
     ranks = Benchmark(runs).ranks("mae")
     assert dict(zip(ranks.methods, ranks.mean_ranks, strict=True)) == {"peak": 1.5, "ce": 3.0, "elb": 1.5}
+
+
+def test_frozen_features_count_until_the_networks_were_trained_whole(runs):
+    frozen = runs.assign(set=runs["set"] + "-frozen")
+    assert Benchmark(frozen).sets == ["esl-frozen", "swd-frozen"]
+    assert "| ESL, table, frozen | 5 |" in Benchmark(frozen).sets_table()
+    both = pd.concat([runs[runs["set"] == "esl"], frozen])
+    assert Benchmark(both).sets == ["esl", "swd-frozen"]
+
+
+def test_methods_missing_on_a_set_are_not_ranked(runs):
+    lacking = runs[(runs["method"] != "ce") | (runs["set"] == "esl")]
+    assert Benchmark(lacking).methods == ["peak", "elb"]
+
+
+def test_a_frozen_plan_has_no_terms_on_features():
+    plan = frozen(read_plan(EXPERIMENT))
+    assert (plan.name, plan.freeze) == ("coffee-frozen", True)
+    names = [entry.name for entry in plan.methods]
+    assert "peak" in names
+    assert "peak+rnc" not in names
 
 
 def test_goals_that_are_missed_are_named_with_their_sets(runs):

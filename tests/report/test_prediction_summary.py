@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 import torch
 
-from onepeak.experiment.results import part_predictions
 from onepeak.posterior import reliability
 from onepeak.posterior.predictions import Predictions
 from onepeak.report.prediction_summary import FIGURES, MOST_SUSPECTS, CalibrationSummary, PredictionSummary
+from onepeak.training.predictions_file import part_predictions
 from trained_models import image_run, table_run
 
 

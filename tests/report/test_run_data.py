@@ -7,12 +7,13 @@ import pytest
 import torch
 
 from onepeak.data.datasets.biopsies import bayes_error, biopsies
-from onepeak.experiment.results import part_predictions, read_predictions, read_results
+from onepeak.experiment.results import read_results
 from onepeak.posterior import reliability, temper
 from onepeak.report.prediction_summary import PredictionSummary, Suspect
 from onepeak.report.run_data import choose_cases, choose_suspects, gather
 from onepeak.report.source import Source
 from onepeak.report.summary import summary
+from onepeak.training.predictions_file import part_predictions, read_predictions
 from report.whole_runs import write_whole_comparison, write_whole_run
 from run_folders import write_predictions, write_run
 

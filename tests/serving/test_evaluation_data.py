@@ -8,7 +8,7 @@ from onepeak.errors import InputError
 from onepeak.serving import evaluate, load
 from onepeak.serving.evaluation_data import check_kind, open_for
 from onepeak.serving.table_rows import rows_of_file
-from onepeak.training.table import TableEncoder
+from onepeak.training.table_encoder import TableEncoder
 from table_models import table_model as rows_model
 from trained_models import TABLE_CLASSES, image_run, table_run
 

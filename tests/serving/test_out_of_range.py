@@ -5,7 +5,7 @@ import pytest
 
 from onepeak.data.manifest import FeatureRows
 from onepeak.serving.out_of_range import unknown_notes, unlike_notes, unlike_rows
-from onepeak.training.table import TableEncoder
+from onepeak.training.table_encoder import TableEncoder
 
 START = "unlike the training data, do not rely on such predictions: "
 

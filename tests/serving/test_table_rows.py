@@ -5,7 +5,7 @@ import pytest
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
 from onepeak.serving.table_rows import rows_of, rows_of_file, rows_of_frame
-from onepeak.training.table import TableEncoder
+from onepeak.training.table_encoder import TableEncoder
 from table_models import table_model
 
 TRAINED = FeatureRows(

@@ -27,7 +27,7 @@ from onepeak.training.model_files import (
     short,
     weights_id,
 )
-from onepeak.training.table import TableEncoder
+from onepeak.training.table_encoder import TableEncoder
 from training.planted import CLASSES, WEIGHTS
 
 TABLE = ModelDescription(

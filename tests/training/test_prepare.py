@@ -18,7 +18,7 @@ from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.training.feed import ImageFeed, RowFeed
 from onepeak.training.model_files import ModelDescription, load_description, save_model
 from onepeak.training.prepare import NETWORK_NAMES, check_backbone, prepare, try_network
-from onepeak.training.table import TableEncoder
+from onepeak.training.table_encoder import TableEncoder
 from training.planted import RECIPE, planted_images, planted_table, split_of
 
 

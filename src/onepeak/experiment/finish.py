@@ -7,7 +7,7 @@ from pathlib import Path
 from torch import nn
 
 from onepeak.errors import InputError
-from onepeak.experiment.results import part_predictions, read_results
+from onepeak.experiment.results import read_results
 from onepeak.experiment.tuning import chosen
 from onepeak.networks.ensemble import mean_of
 from onepeak.networks.network import Network
@@ -27,6 +27,7 @@ from onepeak.training.model_files import (
     save_trained_items,
 )
 from onepeak.training.out_folder import make_out, refuse_others
+from onepeak.training.predictions_file import part_predictions
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -38,7 +38,7 @@ from onepeak.experiment.prepared import (
 from onepeak.experiment.tuning import chosen, in_words
 from onepeak.training.ensemble import Member, write_ensemble
 from onepeak.training.run import CHECKPOINT, train_run
-from onepeak.training.table import TableEncoder
+from onepeak.training.table_encoder import TableEncoder
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric

@@ -1,25 +1,20 @@
 """Reads the records of runs from the folder of `onepeak compare` or of a single `onepeak train`."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import torch
 
 from onepeak._core.formats import numbers
 from onepeak._core.imports import Frame, require
 from onepeak.data.datasets import DATASETS
-from onepeak.data.splits.split import Part
 from onepeak.errors import InputError
 from onepeak.experiment.published import FULL_PRECISION, UNKNOWN_WEIGHTS
 from onepeak.experiment.run_files import read_json, result_files
 from onepeak.methods.catalog import METHODS, SMOOTH, method
-from onepeak.posterior.predictions import Predictions
-from onepeak.training.out_folder import DESCRIPTION, HISTORY
+from onepeak.training.out_folder import DESCRIPTION, HISTORY, file_of_a_run
+from onepeak.training.predictions_file import read_predictions as read_predictions  # public here
 
-PREDICTIONS = "predictions.parquet"
 CALIBRATED = ("rps", "nll")
 """The metrics that are also read for calibrated posteriors."""
 INTERVALS = {"coverage": "interval_coverage", "interval_size": "interval_size"}
@@ -59,7 +54,7 @@ def read_results(*folders: str | Path) -> Frame:
 def read_history(run: str | Path) -> Frame:
     """Reads the history of one run: one row per epoch."""
     pandas = require("pandas", extra="data", purpose="Reading a history")
-    path = _file_of_a_run(Path(run), HISTORY)
+    path = file_of_a_run(Path(run), HISTORY)
     try:
         history: Frame = pandas.read_csv(path)
     except (ValueError, OSError) as error:  # pandas' own errors are ValueErrors
@@ -67,53 +62,6 @@ def read_history(run: str | Path) -> Frame:
             f"{path} must be a history that onepeak wrote, got one that cannot be read: {error}"
         ) from error
     return history
-
-
-def read_predictions(
-    run: str | Path, *, columns: Sequence[str] | None = None, part: Part | None = None
-) -> dict[str, npt.NDArray[Any]]:
-    """Reads one run's predictions for its validation and test samples.
-
-    Args:
-        run: The run's folder.
-        columns: Some of part, item, path, label, predicted, log_probs; by default all. Other columns are not read from
-            disk.
-        part: Only the samples of this part.
-
-    Returns:
-        One array per column; `log_probs` is float32 of samples x classes.
-    """
-    parquet = require("pyarrow.parquet", extra="data", purpose="Reading predictions")
-    path = _file_of_a_run(Path(run), PREDICTIONS)
-    try:
-        file = parquet.ParquetFile(path)
-        known = file.schema_arrow.names
-        wanted = list(known if columns is None else columns)
-        for name in wanted:
-            if name not in known:
-                raise InputError(f"`columns` must be some of {', '.join(known)}, got {name!r}.")
-        table = file.read(columns=list(dict.fromkeys([*wanted, "part"])))
-    except (OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} must be predictions that onepeak wrote, got a file that cannot be read.") from error
-    if part is not None:
-        table = table.filter(np.asarray(table["part"]) == part)
-    return {name: _array(table[name]) for name in wanted}
-
-
-def part_predictions(run: str | Path, part: Part) -> Predictions:
-    """Reads one run's predictions for one part as a record; its sources are the paths of images."""
-    found = read_predictions(run, columns=("item", "path", "label", "predicted", "log_probs"), part=part)
-    paths = tuple(found["path"].tolist())
-    return Predictions(  # copies: arrays read from disk may not be written to
-        predicted_index=torch.tensor(found["predicted"]),
-        log_probs=torch.tensor(found["log_probs"]),
-        truth=torch.tensor(found["label"]),
-        items=found["item"],
-        sources=() if None in paths else paths,
-        source_name="path",
-    )
 
 
 def _sorted(frame: Frame) -> Frame:
@@ -183,18 +131,3 @@ def _decision(result: dict[str, Any], num_classes: float) -> str:
         return method(result["method"], num_classes=classes, variant=result["variant"], **settings).decision
     except InputError:
         return ""
-
-
-def _file_of_a_run(run: Path, name: str) -> Path:
-    path = run / name
-    if not path.is_file():
-        raise InputError(f"`{run}` must be the folder of a finished run, got one without {name}.")
-    return path
-
-
-def _array(column: Any) -> npt.NDArray[Any]:
-    """Converts a column to an array; lists of equal length, such as posteriors, become rows of a matrix."""
-    whole = column.combine_chunks()
-    if "list" not in str(whole.type):
-        return np.asarray(whole)
-    return np.asarray(whole.flatten()).reshape(len(whole), -1) if len(whole) else np.empty((0, 0), dtype=np.float32)

@@ -12,7 +12,7 @@ from onepeak._core.imports import Frame
 from onepeak._core.wording import counted
 from onepeak.data.datasets.biopsies import BayesError, bayes_error
 from onepeak.errors import InputError
-from onepeak.experiment.results import part_predictions, read_history, read_predictions
+from onepeak.experiment.results import read_history
 from onepeak.metrics.catalog import METRICS
 from onepeak.report.figures.canvas import Looks
 from onepeak.report.figures.curves import Curve, at_every_epoch, curve
@@ -23,6 +23,7 @@ from onepeak.report.palette import styles
 from onepeak.report.prediction_summary import CalibrationSummary, PredictionSummary, Suspect
 from onepeak.report.source import Source
 from onepeak.training.model_files import load_description
+from onepeak.training.predictions_file import part_predictions, read_predictions
 
 CURVES = ("mae", "soi_predicted")
 """The validation metrics whose course is shown, after what chose the epochs."""

@@ -20,9 +20,9 @@ from onepeak.data.tables.columns import PATH, label_columns
 from onepeak.data.tables.read import Table
 from onepeak.data.texts.features import encode_texts
 from onepeak.errors import InputError
-from onepeak.experiment.results import PREDICTIONS, read_predictions
 from onepeak.serving.model import Model
 from onepeak.training.model_files import HELD_OUT_ITEMS, load_held_out_items, short
+from onepeak.training.predictions_file import PREDICTIONS, read_predictions
 
 
 def open_for(model: Model, source: DataSource) -> Manifest:

@@ -10,7 +10,7 @@ from onepeak._core.wording import counted, listed
 from onepeak.data.manifest import FeatureRows
 from onepeak.posterior.predictions import SourceName, Unlike, called
 from onepeak.training.model_files import ModelDescription
-from onepeak.training.table import TableEncoder
+from onepeak.training.table_encoder import TableEncoder
 
 
 def unlike_rows(

@@ -13,8 +13,8 @@ from onepeak._core.imports import Frame, require
 from onepeak._core.wording import counted, did_you_mean_file, listed
 from onepeak.data.manifest import FeatureRows
 from onepeak.data.tables.cells import as_names, columns_with_points
+from onepeak.data.tables.codes import encode_like
 from onepeak.data.tables.columns import repeated
-from onepeak.data.tables.encode import encode_like
 from onepeak.data.tables.read import CSV_SUFFIXES, PARQUET_SUFFIXES, read_table
 from onepeak.data.texts.features import encode_texts
 from onepeak.data.texts.read import texts_of
@@ -22,7 +22,7 @@ from onepeak.errors import InputError
 from onepeak.posterior.predictions import SourceName, Unlike
 from onepeak.serving.out_of_range import unlike_rows
 from onepeak.serving.output import PassthroughColumns, passthrough_columns
-from onepeak.training.table import TableEncoder
+from onepeak.training.table_encoder import TableEncoder
 
 NO_VALUE = (
     "it has no value in any column of the model (names that the model has not seen do not count), so that the "

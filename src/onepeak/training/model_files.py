@@ -30,7 +30,7 @@ from onepeak.training.calibration import Calibration
 from onepeak.training.features import BACKBONE
 from onepeak.training.image_range import ImageRange
 from onepeak.training.out_folder import DESCRIPTION, FORMAT
-from onepeak.training.table import TableEncoder
+from onepeak.training.table_encoder import TableEncoder
 
 WEIGHTS = "model.safetensors"
 ENCODER = "encoder"

@@ -71,3 +71,11 @@ def write_history(history: list[dict[str, float]], folder: Path) -> None:
     """Writes `history.csv`. It is called with every checkpoint, so that a stopped run has its history too."""
     pandas = require("pandas", extra="data", purpose="The history")
     write_in_one_step(folder / HISTORY, lambda part: pandas.DataFrame(history).to_csv(part, index=False))
+
+
+def file_of_a_run(run: Path, name: str) -> Path:
+    """Returns the path of a file that a finished run has."""
+    path = run / name
+    if not path.is_file():
+        raise InputError(f"`{run}` must be the folder of a finished run, got one without {name}.")
+    return path

@@ -33,7 +33,7 @@ from onepeak.training.model_files import WEIGHTS, load_description
 from onepeak.training.out_folder import DESCRIPTION
 from onepeak.training.presets import LARGEST_SMALL, TEXT_HIDDEN
 from onepeak.training.recipe import Recipe
-from onepeak.training.table import TableEncoder
+from onepeak.training.table_encoder import TableEncoder
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

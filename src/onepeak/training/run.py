@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from onepeak._core.compat import precision_of
-from onepeak._core.files import clear_unfinished, write_in_one_step, write_text_in_one_step
+from onepeak._core.files import clear_unfinished, write_text_in_one_step
 from onepeak._core.formats import json_text
-from onepeak._core.imports import require
 from onepeak._version import __version__
 from onepeak.data.splits import Split, group_counts
 from onepeak.methods.catalog import method
@@ -41,10 +40,11 @@ from onepeak.training.model_files import (
     save_trained_items,
 )
 from onepeak.training.out_folder import FORMAT, RESULT, write_history
+from onepeak.training.predictions_file import write_predictions
 from onepeak.training.prepare import Prepared
 from onepeak.training.progress import Row, Watch
 from onepeak.training.recipe import Recipe, class_weights
-from onepeak.training.table import TableEncoder
+from onepeak.training.table_encoder import TableEncoder
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
@@ -265,7 +265,7 @@ def write_run(
         # The members of an ensemble are trained on each other's validation parts.
         trained_on = split.train if members == 1 else [*split.train, *split.valid]
         write_history(trained.history, folder)
-        write_predictions(parts, prepared, folder / "predictions.parquet")
+        write_predictions(parts, prepared.manifest.items, folder)
         save_held_out_items(folder, held_out)
         save_trained_items(folder, [prepared.digests[item] for item in trained_on])
         save_familiarity(folder, familiarity)
@@ -371,27 +371,6 @@ def make_network(
         channels = features.values.shape[-1]
         return network_on_features(made, shape, channels, of_maps=features.of_maps, seed=settings.seed)
     return build_network(made, shape, weights=settings.weights, seed=settings.seed)
-
-
-def write_predictions(parts: dict[str, Predictions], prepared: Prepared, path: Path) -> None:
-    """Writes one row per sample of the validation and test parts, with its whole posterior."""
-    pandas = require("pandas", extra="data", purpose="The predictions")
-    frames = [
-        pandas.DataFrame(
-            {
-                "part": name,
-                "item": part.items,
-                "path": [prepared.manifest.items.paths[i] for i in part.items]
-                if hasattr(prepared.manifest.items, "paths")
-                else None,
-                "label": part.truth.numpy(),
-                "predicted": part.predicted_index.numpy(),
-                "log_probs": list(part.log_probs.numpy()),
-            }
-        )
-        for name, part in parts.items()
-    ]
-    write_in_one_step(path, lambda part: pandas.concat(frames, ignore_index=True).to_parquet(part, index=False))
 
 
 def versions() -> dict[str, str]:

@@ -24,7 +24,7 @@ from onepeak.serving.onnx.export import check_same_answers, metadata, open_sessi
 from onepeak.serving.onnx.graph import ExportError, ServedNetwork, onnx_bytes
 from onepeak.training.familiarity import Familiarity
 from onepeak.training.model_files import ModelDescription
-from onepeak.training.table import TableEncoder
+from onepeak.training.table_encoder import TableEncoder
 from onnx_answers import answers_of, asked, check_same
 from table_models import CALIBRATION, ENCODER, said_of_rows, table_model, table_rows
 from trained_models import image_run, table_run

@@ -31,7 +31,7 @@ from onepeak.training.prepare import without_encoder
 from onepeak.training.progress import LoggerWatch, ProgressBar, Watch
 from onepeak.training.recipe import SETTING_NAMES
 from onepeak.training.run import CHECKPOINT, train_run
-from onepeak.training.table import TableEncoder
+from onepeak.training.table_encoder import TableEncoder
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric

@@ -10,7 +10,7 @@ from onepeak._core.imports import Column, Frame, require
 from onepeak._core.registry import unknown_name
 from onepeak._core.wording import counted, listed
 from onepeak.data.tables.cells import present_text
-from onepeak.data.tables.encode import is_date
+from onepeak.data.tables.codes import is_date
 from onepeak.data.tables.faults import FEW, Fault, shown_rows
 from onepeak.errors import InputError
 

@@ -14,8 +14,8 @@ from onepeak.data.images.folder import find_images, image_files
 from onepeak.data.manifest import FeatureRows, ImageFiles, Items, Manifest, Texts, group_note
 from onepeak.data.order import Order, read_labels
 from onepeak.data.tables.cells import as_names
+from onepeak.data.tables.codes import cell_fault, encode_features, encode_like, feature_faults, odd_values
 from onepeak.data.tables.columns import LABEL, PATH, columns_of, group_faults, group_names, likely_groups, one_label
-from onepeak.data.tables.encode import cell_fault, encode_features, encode_like, feature_faults, odd_values
 from onepeak.data.tables.faults import Fault, refuse_lost, rows_without
 from onepeak.data.texts.read import text_faults, texts_of
 from onepeak.errors import InputError

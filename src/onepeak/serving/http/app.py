@@ -93,7 +93,7 @@ def create_app(
         return RedirectResponse("/docs")
 
     if predictor is not None:
-        from onepeak.serving.http.predict import predict_router
+        from onepeak.serving.http.routes import predict_router
 
         app.include_router(predict_router(predictor, limits, actions, unsure))
     return app

@@ -15,7 +15,7 @@ from onepeak._core.wording import listed
 from onepeak.serving.http.failures import RequestError
 from onepeak.serving.http.limits import Body, Limits
 from onepeak.serving.model import Model
-from onepeak.training.table import TableEncoder
+from onepeak.training.table_encoder import TableEncoder
 
 FORM = "multipart/form-data"
 

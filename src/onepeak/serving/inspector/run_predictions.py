@@ -9,7 +9,6 @@ import numpy as np
 from torch import Tensor
 
 from onepeak.errors import InputError
-from onepeak.experiment.results import part_predictions
 from onepeak.posterior import temper
 from onepeak.report.source import Source
 from onepeak.serving.inspector.runs import FinishedRun
@@ -17,6 +16,7 @@ from onepeak.serving.inspector.samples import Integers, RunPredictions, Samples,
 from onepeak.training.calibration import ALPHA, Calibration, calibration_of
 from onepeak.training.model_files import load_description
 from onepeak.training.out_folder import DESCRIPTION
+from onepeak.training.predictions_file import part_predictions
 
 MOST_BYTES = 256 * 2**20
 """Memory for posteriors; those of fifty runs on ten thousand samples and seventy classes take 200 MB."""

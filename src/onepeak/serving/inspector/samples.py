@@ -7,11 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak.errors import InputError
-from onepeak.experiment.results import part_predictions
 from onepeak.posterior.predictions import Predictions
 from onepeak.report.source import Source
 from onepeak.serving.inspector.inspection import Filter
 from onepeak.serving.inspector.runs import FinishedRun
+from onepeak.training.predictions_file import part_predictions
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -25,7 +25,7 @@ from onepeak.serving.onnx.graph import ExportError, ServedNetwork, ServedTexts, 
 from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.training.model_files import ModelDescription
 from onepeak.training.run import versions
-from onepeak.training.table import TableEncoder
+from onepeak.training.table_encoder import TableEncoder
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ from onepeak.networks.inputs import ImageInput
 from onepeak.posterior.isotonic import NO_PROBABILITY, add_in_log, scan
 from onepeak.serving.model import Model
 from onepeak.serving.posterior_options import PosteriorOptions
-from onepeak.training.table import TableEncoder
+from onepeak.training.table_encoder import TableEncoder
 
 OPSET = 18
 

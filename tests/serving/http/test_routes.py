@@ -14,8 +14,8 @@ from image_files import in_twelve_bits
 from onepeak.errors import InputError
 from onepeak.posterior.referral import Policy
 from onepeak.serving.http import Limits, create_app, predictor
-from onepeak.serving.http.predict import model_card
 from onepeak.serving.http.predictor import Predictor
+from onepeak.serving.http.routes import model_card
 from onepeak.serving.model import Answers, Model
 from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.serving.predict import ROWS_A_BATCH

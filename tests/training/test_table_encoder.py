@@ -5,7 +5,7 @@ import pytest
 
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
-from onepeak.training.table import TableEncoder
+from onepeak.training.table_encoder import TableEncoder
 
 NAN = float("nan")
 TRAIN = FeatureRows(

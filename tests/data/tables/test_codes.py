@@ -6,7 +6,7 @@ import pytest
 
 from onepeak.data.manifest import FeatureRows
 from onepeak.data.tables.cells import as_names
-from onepeak.data.tables.encode import cell_fault, encode_features, encode_like, feature_faults, kinds_of
+from onepeak.data.tables.codes import cell_fault, encode_features, encode_like, feature_faults, kinds_of
 from onepeak.errors import InputError
 
 

@@ -1,0 +1,94 @@
+"""predictions.parquet: what a run predicted for its validation and test samples, one row each."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from onepeak._core.files import write_in_one_step
+from onepeak._core.imports import require
+from onepeak.data.manifest import ImageFiles, Items
+from onepeak.data.splits.split import Part
+from onepeak.errors import InputError
+from onepeak.posterior.predictions import Predictions
+from onepeak.training.out_folder import file_of_a_run
+
+PREDICTIONS = "predictions.parquet"
+
+
+def write_predictions(parts: Mapping[str, Predictions], items: Items, folder: Path) -> None:
+    """Writes the predictions of each part with the true labels and, for image files, their paths."""
+    pandas = require("pandas", extra="data", purpose="The predictions")
+    frames = [
+        pandas.DataFrame(
+            {
+                "part": name,
+                "item": part.items,
+                "path": [items.paths[item] for item in part.items] if isinstance(items, ImageFiles) else None,
+                "label": part.truth.numpy(),
+                "predicted": part.predicted_index.numpy(),
+                "log_probs": list(part.log_probs.numpy()),
+            }
+        )
+        for name, part in parts.items()
+    ]
+    whole = pandas.concat(frames, ignore_index=True)
+    write_in_one_step(folder / PREDICTIONS, lambda path: whole.to_parquet(path, index=False))
+
+
+def read_predictions(
+    run: str | Path, *, columns: Sequence[str] | None = None, part: Part | None = None
+) -> dict[str, npt.NDArray[Any]]:
+    """Reads one run's predictions for its validation and test samples.
+
+    Args:
+        run: The run's folder.
+        columns: Some of part, item, path, label, predicted, log_probs; by default all. Other columns are not read from
+            disk.
+        part: Only the samples of this part.
+
+    Returns:
+        One array per column; `log_probs` is float32 of samples x classes.
+    """
+    parquet = require("pyarrow.parquet", extra="data", purpose="Reading predictions")
+    path = file_of_a_run(Path(run), PREDICTIONS)
+    try:
+        file = parquet.ParquetFile(path)
+        known = file.schema_arrow.names
+        wanted = list(known if columns is None else columns)
+        for name in wanted:
+            if name not in known:
+                raise InputError(f"`columns` must be some of {', '.join(known)}, got {name!r}.")
+        table = file.read(columns=list(dict.fromkeys([*wanted, "part"])))
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path} must be predictions that onepeak wrote, got a file that cannot be read.") from error
+    if part is not None:
+        table = table.filter(np.asarray(table["part"]) == part)
+    return {name: _array(table[name]) for name in wanted}
+
+
+def part_predictions(run: str | Path, part: Part) -> Predictions:
+    """Reads one run's predictions for one part as a record; its sources are the paths of images."""
+    found = read_predictions(run, columns=("item", "path", "label", "predicted", "log_probs"), part=part)
+    paths = tuple(found["path"].tolist())
+    return Predictions(  # copies: arrays read from disk may not be written to
+        predicted_index=torch.tensor(found["predicted"]),
+        log_probs=torch.tensor(found["log_probs"]),
+        truth=torch.tensor(found["label"]),
+        items=found["item"],
+        sources=() if None in paths else paths,
+        source_name="path",
+    )
+
+
+def _array(column: Any) -> npt.NDArray[Any]:
+    """Converts a column to an array; lists of equal length, such as posteriors, become rows of a matrix."""
+    whole = column.combine_chunks()
+    if "list" not in str(whole.type):
+        return np.asarray(whole)
+    return np.asarray(whole.flatten()).reshape(len(whole), -1) if len(whole) else np.empty((0, 0), dtype=np.float32)
