@@ -5,7 +5,7 @@ import torch
 from dlordinal.losses import CDWCELoss
 
 import onepeak
-from onepeak.methods.class_distance import ClassDistance, log_of_the_rest
+from onepeak.methods.class_distance import ClassDistance, CostSensitive, log_of_the_rest
 
 SCORES = torch.randn(9, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 LABELS = torch.arange(9) % 5
@@ -72,3 +72,11 @@ def test_the_rest_of_a_sure_class_keeps_its_digits():
     rest = log_of_the_rest(torch.tensor([50.0, 0.0, -1.0]))
     assert rest[0].item() == pytest.approx(math.log(1 + math.exp(-1)) - 50)
     assert rest[1].item() == pytest.approx(-math.exp(-50))
+
+
+def test_the_cost_sensitive_loss_is_the_value_worked_by_hand():
+    scores = torch.tensor([[0.2, 0.5, 0.3]], dtype=torch.float64).log()
+    got = CostSensitive(num_classes=3, weight=4.0).loss(scores, torch.tensor([0]))
+    assert got.item() == pytest.approx(-math.log(0.2) + 4 * (0.5 / 4 + 0.3))
+    linear = CostSensitive(num_classes=3, weight=4.0, power=1.0).loss(scores, torch.tensor([1]))
+    assert linear.item() == pytest.approx(-math.log(0.5) + 4 * (0.2 / 2 + 0.3 / 2))

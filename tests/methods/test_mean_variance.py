@@ -6,7 +6,7 @@ import torch
 from scipy.stats import rv_discrete
 from torch.nn import functional as F
 
-from onepeak.methods.mean_variance import MeanVariance
+from onepeak.methods.mean_variance import MeanResidue, MeanVariance
 
 
 def test_a_loss_worked_by_hand():
@@ -60,3 +60,11 @@ def test_as_published_differs_in_the_prediction_alone():
     below = corrected.predict(scores) - published.predict(scores)
     assert below.unique().tolist() == [0, 1]
     assert below.double().mean().item() == pytest.approx(0.5, abs=0.1)  # half a class too low on average
+
+
+def test_the_loss_is_the_value_worked_by_hand():
+    scores = torch.tensor([[0.2, 0.5, 0.3]], dtype=torch.float64).log()  # mean 1.1
+    method = MeanResidue(num_classes=3, mean_weight=2.0, residue_weight=3.0)
+    assert method.loss(scores, torch.tensor([0])).item() == pytest.approx(-math.log(0.2) + 1.1**2)
+    expected = -math.log(0.3) + 0.9**2 - 3 * 0.2 * math.log(0.2)  # only the first class is behind the last
+    assert method.loss(scores, torch.tensor([2])).item() == pytest.approx(expected)

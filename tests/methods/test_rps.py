@@ -2,9 +2,10 @@ import math
 
 import pytest
 import torch
+from dlordinal.losses import MCELoss
 
 import onepeak
-from onepeak.methods.rps import RankedProbability
+from onepeak.methods.rps import Brier, RankedProbability
 from onepeak.metrics.functional import ranked_probability_score
 
 SCORES = torch.randn(9, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
@@ -49,3 +50,14 @@ def test_the_label_is_the_median_or_on_demand_the_mode():
     assert onepeak.method("smooth-rps+elb", num_classes=4, decision="mode").decision == "mode"
     assert RankedProbability(num_classes=4).predict(scores).item() == 1
     assert RankedProbability(num_classes=4, decision="mode").predict(scores).item() == 0
+
+
+def test_mce_is_the_value_worked_by_hand():
+    scores = torch.tensor([[0.2, 0.5, 0.3]], dtype=torch.float64).log()
+    got = Brier(num_classes=3).loss(scores, torch.tensor([0])).item()
+    assert got == pytest.approx((0.8**2 + 0.5**2 + 0.3**2) / 3)
+
+
+def test_the_loss_is_that_of_dlordinal():
+    scores, labels = torch.randn(9, 5), torch.arange(9) % 5
+    torch.testing.assert_close(Brier(5).loss(scores, labels), MCELoss(5, use_logits=True)(scores, labels))

@@ -10,7 +10,7 @@ from onepeak.cli.options import flag, switch
 from onepeak.cli.output import print_note, print_table
 
 if TYPE_CHECKING:  # torch comes when the command runs
-    from onepeak.methods.record import MethodRecord
+    from onepeak.methods.record import AdditionRecord, MethodRecord
 
 
 def methods(
@@ -81,7 +81,7 @@ def _show_one(name: str, *, as_json: bool) -> None:
     method(name, num_classes=2)  # refuses what does not go together
     record_values = _record(parts.record) | {"name": name}
     if parts.added:
-        owners = (parts.record, *parts.added)
+        owners: list[MethodRecord | AdditionRecord] = [parts.record, *parts.added]
         record_values["title"] = ", ".join(each.title for each in owners)
         times = Counter(key for each in owners for key in each.defaults)  # a key of two owners is no setting of either
         record_values["settings"] = {

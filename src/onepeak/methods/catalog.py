@@ -9,42 +9,42 @@ from onepeak._core.wording import did_you_mean
 from onepeak.constraints import AugmentedLagrangian, Hinge, LogBarrier, QuadraticPenalty
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.methods.binomial import BINOMIAL
-from onepeak.methods.brier import MCE
-from onepeak.methods.class_distance import CDW_CE, OLL
-from onepeak.methods.condor import CONDOR
+from onepeak.methods.class_distance import CDW_CE, CS_CE, OLL
+from onepeak.methods.conditional_levels import CONDOR, CORN, STICK_BREAKING
 from onepeak.methods.constrained import ELB, HINGE, LAGRANGIAN, PN, Constrained
 from onepeak.methods.copoc import COPOC
-from onepeak.methods.coral import CORAL
-from onepeak.methods.corn import CORN
-from onepeak.methods.cost_sensitive import CS_CE
 from onepeak.methods.cross_entropy import CE
 from onepeak.methods.cumulative_link import CLM, CLM_CAUCHIT, CLM_CLOGLOG, CLM_LOGLOG, CLM_PROBIT
 from onepeak.methods.ecoc import ECOC
 from onepeak.methods.expected_error import EAE, SE
-from onepeak.methods.feature_terms import Cloc, FeatureTermRecord, OrdinalEntropy, RankNContrast, WithFeatureTerm
-from onepeak.methods.gaussian import GAUSSIAN
+from onepeak.methods.feature_terms import Cloc, OrdinalEntropy, RankNContrast, WithFeatureTerm
+from onepeak.methods.gaussian import GAUSSIAN, REGRESSION
 from onepeak.methods.kappa import WK
 from onepeak.methods.label_distribution import DLDL_V2, LD
-from onepeak.methods.levels import FRANK_HALL, OR_CNN
-from onepeak.methods.mean_residue import MEAN_RESIDUE
-from onepeak.methods.mean_variance import MV
+from onepeak.methods.levels import CORAL, FRANK_HALL, OR_CNN
+from onepeak.methods.mean_variance import MEAN_RESIDUE, MV
 from onepeak.methods.method import Method, Variant
-from onepeak.methods.neighbours import CO2, HO2
+from onepeak.methods.neighbours import CO2, HO2, QUL
 from onepeak.methods.noise_corrected import NOISE_CORRECTED
 from onepeak.methods.orcu import ORCU
 from onepeak.methods.peak import PEAK
 from onepeak.methods.poisson import PO, POISSON
-from onepeak.methods.quasi_unimodal import QUL
-from onepeak.methods.record import ConstraintRecord, MethodRecord
+from onepeak.methods.record import AdditionRecord, MethodRecord
 from onepeak.methods.reencode import REN
-from onepeak.methods.regression import REGRESSION
-from onepeak.methods.rps import RPS
+from onepeak.methods.rps import MCE, RPS
 from onepeak.methods.slace import SLACE
 from onepeak.methods.slopes import SLOPES
 from onepeak.methods.smoothed import SMOOTH_SLOPES, Smoothed
-from onepeak.methods.soft_labels import SOFT_BETA, SOFT_BINOMIAL, SOFT_POISSON, SOFT_TRIANGULAR
-from onepeak.methods.sord import SOFT_EXPONENTIAL, SOFT_GEOMETRIC, SOFT_INVERSE, SORD
-from onepeak.methods.stick_breaking import STICK_BREAKING
+from onepeak.methods.soft_labels import (
+    SOFT_BETA,
+    SOFT_BINOMIAL,
+    SOFT_EXPONENTIAL,
+    SOFT_GEOMETRIC,
+    SOFT_INVERSE,
+    SOFT_POISSON,
+    SOFT_TRIANGULAR,
+    SORD,
+)
 from onepeak.methods.threshold_hinge import AT_HINGE, IT_HINGE
 from onepeak.methods.truncated_normal import OT_NORMAL
 from onepeak.methods.unimodal_concentrated import UC
@@ -68,19 +68,19 @@ METHODS = Registry(
 CONSTRAINTS = Registry(
     "constraint",
     [
-        ConstraintRecord(name="elb", title="under a log-barrier", build=LogBarrier),
-        ConstraintRecord(name="pn", title="under a penalty", build=QuadraticPenalty),
-        ConstraintRecord(name="hinge", title="under a hinge", build=Hinge),
-        ConstraintRecord(name="lagrangian", title="under an augmented Lagrangian", build=AugmentedLagrangian),
+        AdditionRecord(name="elb", title="under a log-barrier", build=LogBarrier),
+        AdditionRecord(name="pn", title="under a penalty", build=QuadraticPenalty),
+        AdditionRecord(name="hinge", title="under a hinge", build=Hinge),
+        AdditionRecord(name="lagrangian", title="under an augmented Lagrangian", build=AugmentedLagrangian),
     ],
 )
 
 FEATURE_TERMS = Registry(
     "term on features",
     [
-        FeatureTermRecord(name="rnc", title="with Rank-N-Contrast", build=RankNContrast),
-        FeatureTermRecord(name="oe", title="with ordinal entropy", build=OrdinalEntropy),
-        FeatureTermRecord(name="cloc", title="with CLOC", build=Cloc),
+        AdditionRecord(name="rnc", title="with Rank-N-Contrast", build=RankNContrast),
+        AdditionRecord(name="oe", title="with ordinal entropy", build=OrdinalEntropy),
+        AdditionRecord(name="cloc", title="with CLOC", build=Cloc),
     ],
 )
 
@@ -155,11 +155,11 @@ class Parts(NamedTuple):
 
     smooth: bool
     record: MethodRecord
-    constraint: ConstraintRecord | None
-    term: FeatureTermRecord | None
+    constraint: AdditionRecord | None
+    term: AdditionRecord | None
 
     @property
-    def added(self) -> tuple[ConstraintRecord | FeatureTermRecord, ...]:
+    def added(self) -> tuple[AdditionRecord, ...]:
         """What is added to the method."""
         return tuple(each for each in (self.constraint, self.term) if each is not None)
 
@@ -195,7 +195,7 @@ def parts_of(name: str) -> Parts:
     return Parts(smooth, METHODS[base], constraint, term)
 
 
-def _split(name: str) -> tuple[str, str | None, FeatureTermRecord | None]:
+def _split(name: str) -> tuple[str, str | None, AdditionRecord | None]:
     """The name of the method, of the constraint, and the last term on features; two constraints are one unknown."""
     before, *added = name.split("+")
     terms = [FEATURE_TERMS[each] for each in added if each in FEATURE_TERMS]
@@ -234,16 +234,12 @@ def _built(
         own["variant"] = variant
     built = record.made(num_classes, class_weight=class_weight, **own)
     if parts.constraint is not None:
-        built = Constrained(built, parts.constraint.build(num_classes, **_settings_of(parts.constraint, settings)))
+        built = Constrained(built, parts.constraint.made(num_classes, settings))
     if parts.smooth:
         built = Smoothed(built)
     if parts.term is not None:
-        built = WithFeatureTerm(built, parts.term.build(num_classes, **_settings_of(parts.term, settings)))
+        built = WithFeatureTerm(built, parts.term.made(num_classes, settings))
     return built
-
-
-def _settings_of(record: ConstraintRecord | FeatureTermRecord, settings: dict[str, object]) -> dict[str, object]:
-    return {key: value for key, value in settings.items() if key in record.defaults}
 
 
 def _unknown(name: str) -> UnknownNameError:

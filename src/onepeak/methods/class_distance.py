@@ -1,4 +1,4 @@
-"""CDW-CE and OLL: each class is penalised by its distance from the label (Polat et al., Castagnos et al. 2022)."""
+"""CDW-CE, OLL and CS-CE: each class costs by its distance from the label (Polat, Castagnos 2022; Galdran 2020)."""
 
 from functools import partial
 from typing import final
@@ -7,6 +7,7 @@ import torch
 
 from onepeak._core.check import check_number
 from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.methods.method import SoftmaxMethod
 from onepeak.methods.record import MethodRecord
 
@@ -81,4 +82,49 @@ OLL = MethodRecord(
     family="distance",
     reference="Castagnos, Mihelich, Dognin 2022, A simple log-based loss function for ordinal text classification",
     build=partial(ClassDistance, power=1.5),
+)
+
+
+@final
+class CostSensitive(SoftmaxMethod):
+    r"""Cross-entropy plus the cost that a class drawn from the posterior has on average.
+
+    .. math:: \ell = -\log p_y + \lambda \sum_{k=0}^{c-1} \Big( \frac{|k - y|}{c - 1} \Big)^\alpha p_k, \qquad
+              p = \mathrm{softmax}(o)
+
+    Costs lie between 0 and 1, so that the weight means the same for any number of classes. The authors found the cost
+    alone to stick at one class for all samples; the cross-entropy prevents that.
+
+    Args:
+        weight: :math:`\lambda`.
+        power: :math:`\alpha`.
+
+    Example:
+        >>> cs = CostSensitive(num_classes=3, weight=1.0)
+        >>> cs.loss(torch.zeros(1, 3), torch.tensor([0]))  # log 3 + (0 + 1/4 + 1) / 3
+        tensor(1.5153)
+
+    Reference: Galdran, Dolz, Chakor, Lombaert, Ben Ayed, "Cost-sensitive regularization for diabetic retinopathy
+    grading from eye fundus images", MICCAI 2020.
+    """
+
+    def __init__(
+        self, num_classes: int, *, weight: float = 10.0, power: float = 2.0, class_weight: PerClass | None = None
+    ) -> None:
+        super().__init__(num_classes, class_weight=class_weight)
+        self.weight = check_number("weight", weight, minimum=0)
+        self.power = check_number("power", power, above=0)
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        distances = (torch.arange(self.num_classes, device=labels.device) - labels.unsqueeze(-1)).abs()
+        costs = (distances.to(outputs.dtype) / (self.num_classes - 1)) ** self.power
+        return cross_entropy(outputs, labels) + self.weight * (costs * outputs.softmax(dim=-1)).sum(dim=-1)
+
+
+CS_CE = MethodRecord(
+    name="cs-ce",
+    title="cost-sensitive cross-entropy",
+    family="distance",
+    reference="Galdran et al. 2020, Cost-sensitive regularization for diabetic retinopathy grading",
+    build=CostSensitive,
 )

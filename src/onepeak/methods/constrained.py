@@ -1,12 +1,13 @@
 """The paper's contribution: an order constraint put on any method that has class scores."""
 
+from collections.abc import Callable
 from typing import final
 
 import torch
 from torch import Tensor
 
 from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
-from onepeak.constraints.barrier import T_MAX, LogBarrier
+from onepeak.constraints.barrier import LogBarrier
 from onepeak.constraints.cross_entropy import ordered_cross_entropy
 from onepeak.constraints.hinge import Hinge
 from onepeak.constraints.lagrangian import AugmentedLagrangian
@@ -15,7 +16,7 @@ from onepeak.constraints.penalty import QuadraticPenalty
 from onepeak.errors import InputError
 from onepeak.methods.cross_entropy import CrossEntropy
 from onepeak.methods.method import Method, Wrapped
-from onepeak.methods.record import MethodRecord
+from onepeak.methods.record import MethodRecord, with_settings_of
 
 
 @final
@@ -73,33 +74,14 @@ class Constrained(Wrapped):
         self.constraint.tighten()
 
 
-def _elb(
-    num_classes: int,
-    *,
-    t: float = 1.0,
-    growth: float = 1.001,
-    t_max: float = T_MAX,
-    class_weight: PerClass | None = None,
-) -> Constrained:
-    base = CrossEntropy(num_classes, class_weight=class_weight)
-    return Constrained(base, LogBarrier(num_classes, t, growth, t_max))
+def under(constraint: Callable[..., OrderConstraint]) -> Callable[..., Constrained]:
+    """Returns a function that builds cross-entropy under a constraint, whose settings it takes by name."""
 
+    @with_settings_of(constraint)
+    def build(num_classes: int, *, class_weight: PerClass | None = None, **settings: float) -> Constrained:
+        return Constrained(CrossEntropy(num_classes, class_weight=class_weight), constraint(num_classes, **settings))
 
-def _pn(
-    num_classes: int, *, weight: float = 1e-2, slack: float = 0.1, class_weight: PerClass | None = None
-) -> Constrained:
-    base = CrossEntropy(num_classes, class_weight=class_weight)
-    return Constrained(base, QuadraticPenalty(num_classes, weight, slack))
-
-
-def _hinge(
-    num_classes: int, *, weight: float = 1.0, margin: float = 0.1, class_weight: PerClass | None = None
-) -> Constrained:
-    return Constrained(CrossEntropy(num_classes, class_weight=class_weight), Hinge(num_classes, weight, margin))
-
-
-def _lagrangian(num_classes: int, *, weight: float = 0.1, class_weight: PerClass | None = None) -> Constrained:
-    return Constrained(CrossEntropy(num_classes, class_weight=class_weight), AugmentedLagrangian(num_classes, weight))
+    return build
 
 
 _BELHARBI = "Belharbi et al. 2019, Non-parametric uni-modality constraints for deep ordinal classification"
@@ -110,7 +92,7 @@ PN = MethodRecord(
     family="constraint",
     reference=_BELHARBI,
     as_published="same",
-    build=_pn,
+    build=under(QuadraticPenalty),
 )
 
 ELB = MethodRecord(
@@ -119,7 +101,7 @@ ELB = MethodRecord(
     family="constraint",
     reference=_BELHARBI,
     as_published="same",
-    build=_elb,
+    build=under(LogBarrier),
 )
 
 HINGE = MethodRecord(
@@ -127,7 +109,7 @@ HINGE = MethodRecord(
     title="cross-entropy under a hinge",
     family="constraint",
     reference="the most common penalty for order",
-    build=_hinge,
+    build=under(Hinge),
 )
 
 LAGRANGIAN = MethodRecord(
@@ -135,5 +117,5 @@ LAGRANGIAN = MethodRecord(
     title="cross-entropy under an augmented Lagrangian",
     family="constraint",
     reference="Bertsekas 1982, Constrained optimization and Lagrange multiplier methods",
-    build=_lagrangian,
+    build=under(AugmentedLagrangian),
 )

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from onepeak._core.check import check_choice
-from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, full_precision
+from onepeak._core.tensors import LogProbs, Outputs, PerClass, full_precision
 from onepeak.methods.levels import SMALLEST_DIFFERENCE, log_differences
 from onepeak.methods.method import Method
 from onepeak.methods.record import MethodRecord
@@ -77,9 +77,6 @@ class CumulativeLink(Method):
                 return cauchit_probs(places)
             case unknown:
                 raise AssertionError(unknown)
-
-    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        return -self.posterior_of(outputs).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
 
 
 def quantiles(shares: Tensor, link: Link) -> Tensor:
@@ -179,52 +176,20 @@ def _bounded_exp(x: Tensor) -> Tensor:
     return x.clamp(max=_LARGEST).exp() * (1 + beyond)
 
 
-CLM = MethodRecord(
-    name="clm",
-    title="cumulative link, logit (proportional odds)",
-    family="levels",
-    reference="McCullagh 1980, Regression models for ordinal data",
-    num_outputs="1",
-    build=CumulativeLink,
-    fixed={"link": "logit"},
-)
+def _record(link: Link, title: str, *, name: str | None = None) -> MethodRecord:
+    return MethodRecord(
+        name=name or f"clm-{link}",
+        title=f"cumulative link, {title}",
+        family="levels",
+        reference="McCullagh 1980, Regression models for ordinal data",
+        num_outputs="1",
+        build=CumulativeLink,
+        fixed={"link": link},
+    )
 
-CLM_PROBIT = MethodRecord(
-    name="clm-probit",
-    title="cumulative link, probit",
-    family="levels",
-    reference="McCullagh 1980, Regression models for ordinal data",
-    num_outputs="1",
-    build=CumulativeLink,
-    fixed={"link": "probit"},
-)
 
-CLM_CLOGLOG = MethodRecord(
-    name="clm-cloglog",
-    title="cumulative link, complementary log-log",
-    family="levels",
-    reference="McCullagh 1980, Regression models for ordinal data",
-    num_outputs="1",
-    build=CumulativeLink,
-    fixed={"link": "cloglog"},
-)
-
-CLM_LOGLOG = MethodRecord(
-    name="clm-loglog",
-    title="cumulative link, log-log",
-    family="levels",
-    reference="McCullagh 1980, Regression models for ordinal data",
-    num_outputs="1",
-    build=CumulativeLink,
-    fixed={"link": "loglog"},
-)
-
-CLM_CAUCHIT = MethodRecord(
-    name="clm-cauchit",
-    title="cumulative link, Cauchy",
-    family="levels",
-    reference="McCullagh 1980, Regression models for ordinal data",
-    num_outputs="1",
-    build=CumulativeLink,
-    fixed={"link": "cauchit"},
-)
+CLM = _record("logit", "logit (proportional odds)", name="clm")
+CLM_PROBIT = _record("probit", "probit")
+CLM_CLOGLOG = _record("cloglog", "complementary log-log")
+CLM_LOGLOG = _record("loglog", "log-log")
+CLM_CAUCHIT = _record("cauchit", "Cauchy")

@@ -5,8 +5,6 @@ the method without a term.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import final
 
 import torch
@@ -17,7 +15,6 @@ from onepeak._core.check import check_labels, check_number, check_scores
 from onepeak._core.tensors import Labels, full_precision
 from onepeak.errors import InputError
 from onepeak.methods.method import Method, Wrapped
-from onepeak.methods.record import defaults_of
 
 _TINY = 1e-12
 """Added to squared distances, whose root would otherwise have no gradient at 0."""
@@ -183,23 +180,3 @@ class WithFeatureTerm(Wrapped):
             )
         own: Tensor = self.term(full_precision(features), labels.long())
         return self.base.feature_loss(features, labels) + self.term.weight * own
-
-
-@dataclass(frozen=True, kw_only=True)
-class FeatureTermRecord:
-    """A term on features that can be put on a method by name, as in `"mv+rnc"`.
-
-    Args:
-        name: The name after the plus sign.
-        title: A few words that continue the title of a method, such as "with Rank-N-Contrast".
-        build: The class, or a function `build(num_classes, ...)`. Its other keyword arguments are the settings.
-    """
-
-    name: str
-    title: str
-    build: Callable[..., FeatureTerm] = field(repr=False)
-
-    @property
-    def defaults(self) -> dict[str, object]:
-        """The settings with their default values."""
-        return defaults_of(self.build)

@@ -1,4 +1,4 @@
-"""MV: the mean-variance loss (Pan et al. 2018)."""
+"""MV and mean-residue: the mean close to the label, and little spread (Pan et al. 2018; Zhao et al. 2022)."""
 
 from typing import final, get_args
 
@@ -66,4 +66,57 @@ MV = MethodRecord(
     reference="Pan et al. 2018, Mean-variance loss for deep age estimation from a face",
     as_published="differs",
     build=MeanVariance,
+)
+
+
+@final
+class MeanResidue(SoftmaxMethod):
+    r"""Cross-entropy plus terms for a mean close to the label and for the entropy of the classes behind the label.
+
+    .. math:: \ell = -\log p_y + \frac{\lambda_1}2 (m - y)^2 - \lambda_2 \sum_{k \,:\, p_k < p_y} p_k \log p_k,
+              \qquad m = \sum_k k p_k
+
+    Unlike the variance of mean-variance, the residue leaves classes at least as probable as the label alone: it only
+    thins the tail. Prediction: the mean, rounded.
+
+    Args:
+        mean_weight: :math:`\lambda_1`.
+        residue_weight: :math:`\lambda_2`.
+
+    Example:
+        >>> mean_residue = MeanResidue(num_classes=3)
+        >>> mean_residue.loss(torch.zeros(1, 3), torch.tensor([0]))  # log 3 + 0.1 (1 - 0)^2, no class below the label
+        tensor(1.1986)
+
+    Reference: Zhao, Qian, Hou, Zeng, "Adaptive mean-residue loss for robust facial age estimation", ICME 2022.
+    """
+
+    decision = "mean"
+
+    def __init__(
+        self,
+        num_classes: int,
+        *,
+        mean_weight: float = 0.2,
+        residue_weight: float = 0.05,
+        class_weight: PerClass | None = None,
+    ) -> None:
+        super().__init__(num_classes, class_weight=class_weight)
+        self.mean_weight = check_number("mean_weight", mean_weight, minimum=0)
+        self.residue_weight = check_number("residue_weight", residue_weight, minimum=0)
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        log_probs = outputs.log_softmax(dim=-1)
+        behind = log_probs < log_probs.gather(-1, labels.unsqueeze(-1))
+        residue = -torch.where(behind, log_probs.exp() * log_probs, 0).sum(dim=-1)
+        mean_term = 0.5 * (expected_label(outputs) - labels).square()
+        return cross_entropy(outputs, labels) + self.mean_weight * mean_term + self.residue_weight * residue
+
+
+MEAN_RESIDUE = MethodRecord(
+    name="mean-residue",
+    title="mean and residue",
+    family="distance",
+    reference="Zhao et al. 2022, Adaptive mean-residue loss for robust facial age estimation",
+    build=MeanResidue,
 )

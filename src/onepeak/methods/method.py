@@ -32,8 +32,9 @@ MedianOrMode: TypeAlias = Literal["median", "mode"]
 class Method(nn.Module, ABC):
     """A way to do ordinal classification: outputs, loss, posterior and prediction.
 
-    A subclass defines `num_outputs`, `sample_losses`, `posterior_of` and its `decision`. This class adds input checks,
-    weights and reduction. Losses and posteriors of half-precision outputs are computed and returned in float32.
+    A subclass defines `num_outputs`, `posterior_of`, its `decision` and, unless it is minus the log-likelihood of that
+    posterior, `sample_losses`. This class adds input checks, weights and reduction. Losses and posteriors of
+    half-precision outputs are computed and returned in float32.
 
     Args:
         num_classes: Number of classes, at least 2.
@@ -74,9 +75,12 @@ class Method(nn.Module, ABC):
     def num_outputs(self) -> int:
         """The number of network outputs per sample."""
 
-    @abstractmethod
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The unweighted loss of each sample. Inputs are already checked: outputs float32 or float64, labels int64."""
+        """The unweighted loss of each sample; minus the log-probability of its label by default.
+
+        Inputs are already checked: outputs float32 or float64, labels int64.
+        """
+        return -self.posterior_of(outputs).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
 
     @abstractmethod
     def posterior_of(self, outputs: Outputs) -> LogProbs:

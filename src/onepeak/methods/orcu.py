@@ -4,7 +4,7 @@ from onepeak._core.tensors import PerClass
 from onepeak.constraints.barrier import LogBarrier
 from onepeak.methods.constrained import Constrained
 from onepeak.methods.record import MethodRecord
-from onepeak.methods.sord import sord
+from onepeak.methods.soft_labels import sord
 
 
 def orcu(

@@ -1,13 +1,12 @@
-"""The catalog records of methods and constraints."""
+"""The catalog records of methods and of what can be put on them."""
 
 import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from onepeak._core.check import check_choice
-from onepeak.constraints import OrderConstraint
 from onepeak.errors import InputError
 from onepeak.methods.method import Method
 from onepeak.posterior import DECISIONS
@@ -17,6 +16,10 @@ Family: TypeAlias = Literal["plain", "distance", "soft-labels", "levels", "distr
 label; by questions "above k?"; by the form of the posterior; by the order of adjacent scores."""
 
 
+BuilderT = TypeVar("BuilderT", bound=Callable[..., Method])
+
+_SHARED = ("num_classes", "class_weight", "variant")
+"""Arguments of builders that are no settings."""
 _YEAR = re.compile(r"\b(18|19|20)\d\d\b")
 _OF_CLASSES = re.compile(r"(?P<factor>\d*)c(?P<summand>[+-]\d+)?|(?P<number>\d+)")
 
@@ -97,8 +100,8 @@ class MethodRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConstraintRecord:
-    """A constraint that can be put on a method by name, as in `"mv+elb"`.
+class AdditionRecord:
+    """What can be put on a method by name: a constraint, as in `"mv+elb"`, or a term on features, as in `"mv+rnc"`.
 
     Args:
         name: The name after the plus sign.
@@ -108,12 +111,16 @@ class ConstraintRecord:
 
     name: str
     title: str
-    build: Callable[..., OrderConstraint] = field(repr=False)
+    build: Callable[..., Any] = field(repr=False)
 
     @property
     def defaults(self) -> dict[str, object]:
         """The settings with their default values."""
         return defaults_of(self.build)
+
+    def made(self, num_classes: int, settings: Mapping[str, object]) -> Any:
+        """Builds it with those of the settings that are its own."""
+        return self.build(num_classes, **{key: value for key, value in settings.items() if key in self.defaults})
 
 
 def outputs_told(text: str, num_classes: int) -> int | None:
@@ -137,8 +144,29 @@ def outputs_told(text: str, num_classes: int) -> int | None:
 
 def defaults_of(build: Callable[..., object]) -> dict[str, object]:
     """The arguments except the number of classes, class weights and the variant; None if there is no default."""
-    shared = ("num_classes", "class_weight", "variant")
     taken = inspect.signature(build).parameters
     return {
-        name: None if each.default is each.empty else each.default for name, each in taken.items() if name not in shared
+        name: None if each.default is each.empty else each.default
+        for name, each in taken.items()
+        if name not in _SHARED
     }
+
+
+def with_settings_of(part: Callable[..., object]) -> Callable[[BuilderT], BuilderT]:
+    """Decorates a builder that passes its `**settings` on to a part: its signature then shows those of the part.
+
+    Example:
+        >>> @with_settings_of(lambda num_classes, margin=0.5: None)
+        ... def build(num_classes, *, class_weight=None, **settings): ...
+        >>> str(inspect.signature(build))
+        '(num_classes, *, margin=0.5, class_weight=None)'
+    """
+
+    def decorate(build: BuilderT) -> BuilderT:
+        own = [each for each in inspect.signature(part).parameters.values() if each.name not in _SHARED]
+        num_classes, class_weight, _ = inspect.signature(build).parameters.values()
+        shown = [num_classes, *(each.replace(kind=each.KEYWORD_ONLY) for each in own), class_weight]
+        build.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+        return build
+
+    return decorate

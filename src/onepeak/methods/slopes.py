@@ -7,15 +7,14 @@ from torch.nn import functional as F
 from onepeak._core.check import check_choice, check_number
 from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.methods.levels import answers, level_cross_entropy
-from onepeak.methods.method import Method
+from onepeak.methods.levels import LevelMethod, answers, level_cross_entropy
 from onepeak.methods.record import MethodRecord
 
 SlopesLevels: TypeAlias = Literal["squared", "logistic"]
 
 
 @final
-class Slopes(Method):
+class Slopes(LevelMethod):
     r"""Each output is the logit of "is the label above k?" and the slope of the class scores from k to k + 1.
 
     .. math:: s_0 = 0, \quad s_{k+1} = s_k + o_k, \quad p = \mathrm{softmax}(s / \tau), \qquad
@@ -41,6 +40,8 @@ class Slopes(Method):
         tensor(2)
     """
 
+    decision = "mode"
+
     def __init__(
         self,
         num_classes: int,
@@ -54,10 +55,6 @@ class Slopes(Method):
         self.weight = check_number("weight", weight, minimum=0)
         self.levels = check_choice("levels", levels, get_args(SlopesLevels))
         self.temperature = check_number("temperature", temperature, above=0)
-
-    @property
-    def num_outputs(self) -> int:
-        return self.num_classes - 1
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         if self.levels == "squared":

@@ -1,6 +1,6 @@
 """Smoothed: averages the outputs of neighbouring classes, for any method (onepeak's own method)."""
 
-from typing import final
+from typing import Any, final
 
 import torch
 from torch import nn
@@ -10,8 +10,8 @@ from onepeak._core.check import check_integer, check_scores
 from onepeak._core.tensors import Outputs, PerClass, full_precision, real_tensors
 from onepeak.errors import InputError
 from onepeak.methods.method import ExactTable, Method, Wrapped
-from onepeak.methods.record import MethodRecord
-from onepeak.methods.slopes import Slopes, SlopesLevels
+from onepeak.methods.record import MethodRecord, with_settings_of
+from onepeak.methods.slopes import Slopes
 
 MOST_TABLED = 512
 """Up to this many outputs, the averages are one product with a table, whose time is quadratic in their number."""
@@ -98,25 +98,13 @@ class Smoothed(Wrapped):
         return averages
 
 
-def smooth_slopes(
-    num_classes: int,
-    *,
-    weight: float = 0.1,
-    levels: SlopesLevels = "squared",
-    temperature: float = 1.0,
-    class_weight: PerClass | None = None,
-) -> Smoothed:
-    """`Slopes` on outputs that are averaged over neighbouring levels.
+@with_settings_of(Slopes)
+def smooth_slopes(num_classes: int, *, class_weight: PerClass | None = None, **settings: Any) -> Smoothed:
+    """`Slopes` on outputs that are averaged over neighbouring levels, with its settings.
 
     Slopes that change little from one level to the next tend to change sign only once, which gives one peak.
-
-    Args:
-        weight: The weight of cross-entropy on the accumulated scores.
-        levels: "squared" or "logistic": the loss of a level, see `Slopes`.
-        temperature: The temperature of the posterior; the loss does not use it.
     """
-    slopes = Slopes(num_classes, weight=weight, levels=levels, temperature=temperature, class_weight=class_weight)
-    return Smoothed(slopes)
+    return Smoothed(Slopes(num_classes, class_weight=class_weight, **settings))
 
 
 def smoothed(outputs: Outputs) -> Outputs:

@@ -1,12 +1,13 @@
 """Soft labels: the target is a distribution around the label instead of the label alone."""
 
-from typing import final
+from collections.abc import Callable
+from typing import Literal, TypeAlias, final, get_args
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from onepeak._core.check import check_num_classes, check_number
+from onepeak._core.check import check_choice, check_num_classes, check_number
 from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
 from onepeak.errors import InputError
 from onepeak.methods.binomial import binomial_scores
@@ -196,34 +197,159 @@ def beta(
     return SoftLabels(mixed(masses, mix), class_weight=class_weight)
 
 
-SOFT_TRIANGULAR = MethodRecord(
-    name="soft-triangular",
-    title="triangular soft labels",
-    family="soft-labels",
-    reference="Vargas et al. 2023, Soft labelling based on triangular distributions for ordinal classification",
-    build=triangular,
-)
+SordDistance: TypeAlias = Literal["squared", "absolute"]
 
-SOFT_BETA = MethodRecord(
-    name="soft-beta",
-    title="beta soft labels",
-    family="soft-labels",
-    reference="Vargas et al. 2022, Unimodal regularisation based on beta distribution for deep ordinal regression",
-    build=beta,
-)
 
-SOFT_BINOMIAL = MethodRecord(
-    name="soft-binomial",
-    title="binomial soft labels",
-    family="soft-labels",
-    reference="Liu et al. 2020, Unimodal regularized neuron stick-breaking for ordinal classification",
-    build=binomial_labels,
-)
+def sord(
+    num_classes: int,
+    *,
+    distance: SordDistance = "squared",
+    sharpness: float = 1.0,
+    mix: float = 1.0,
+    class_weight: PerClass | None = None,
+) -> SoftLabels:
+    r"""SORD: the softmax of minus a distance.
 
-SOFT_POISSON = MethodRecord(
-    name="soft-poisson",
-    title="Poisson soft labels",
-    family="soft-labels",
-    reference="Liu et al. 2020, Unimodal regularized neuron stick-breaking for ordinal classification",
-    build=poisson_labels,
+    .. math:: q_{yk} \propto e^{-s \, \phi(y, k)}, \qquad \phi = (k - y)^2 \text{ or } |k - y|
+
+    Args:
+        distance: :math:`\phi`: "squared" or "absolute".
+        sharpness: s.
+        mix: The share of the soft label; the rest goes to the label itself.
+
+    Example:
+        >>> sord(3, distance="absolute").targets[0]
+        tensor([0.6652, 0.2447, 0.0900], dtype=torch.float64)
+
+    Reference: Díaz, Marathe, "Soft labels for ordinal regression", CVPR 2019, eq. 1.
+    """
+    check_choice("distance", distance, get_args(SordDistance))
+    apart = distances(check_num_classes(num_classes))
+    scores = -check_number("sharpness", sharpness, above=0) * (apart if distance == "absolute" else apart.square())
+    return SoftLabels(mixed(scores.softmax(dim=-1), mix), class_weight=class_weight)
+
+
+def exponential(
+    num_classes: int,
+    *,
+    power: float = 1.0,
+    temperature: float = 1.0,
+    mix: float = 1.0,
+    class_weight: PerClass | None = None,
+) -> SoftLabels:
+    r"""Exponential soft labels.
+
+    .. math:: q_{yk} \propto e^{-|k - y|^p / \tau}
+
+    Args:
+        power: p.
+        temperature: :math:`\tau`.
+        mix: The share of the soft label; the rest goes to the label itself.
+
+    Example:
+        >>> exponential(3).targets[1]
+        tensor([0.2119, 0.5761, 0.2119], dtype=torch.float64)
+
+    Reference: Liu et al., "Unimodal regularized neuron stick-breaking for ordinal classification", Neurocomputing
+    2020; with a power, Vargas et al., "Exponential loss regularisation for encouraging ordinal constraint to shotgun
+    stocks quality assessment", Applied Soft Computing 2023.
+    """
+    apart = distances(check_num_classes(num_classes)) ** check_number("power", power, above=0)
+    scores = -apart / check_number("temperature", temperature, above=0)
+    return SoftLabels(mixed(scores.softmax(dim=-1), mix), class_weight=class_weight)
+
+
+def geometric(num_classes: int, *, smoothing: float = 0.1, class_weight: PerClass | None = None) -> SoftLabels:
+    r"""Geometric soft labels: the label keeps a given share, and the rest decays by a constant factor.
+
+    .. math:: q_{yy} = 1 - \alpha, \qquad q_{yk} = \alpha \frac{\alpha^{|k - y|}}{\sum_{j \ne y} \alpha^{|j - y|}}
+
+    Args:
+        smoothing: :math:`\alpha`, below one half, so that the label stays the peak.
+
+    Example:
+        >>> geometric(3, smoothing=0.1).targets[0]
+        tensor([0.9000, 0.0909, 0.0091], dtype=torch.float64)
+
+    Reference: Haas, Hüllermeier, "Rectifying bias in ordinal observational data using unimodal label smoothing", ECML
+    PKDD 2023.
+    """
+    share = check_number("smoothing", smoothing, above=0, below=0.5)
+    apart = distances(check_num_classes(num_classes))
+    return SoftLabels(_shared_out(share, share**apart), class_weight=class_weight)
+
+
+def inverse_distance(num_classes: int, *, smoothing: float = 0.1, class_weight: PerClass | None = None) -> SoftLabels:
+    r"""Label smoothing by distance: the other classes share the smoothing in proportion to their inverse distance.
+
+    .. math:: q_{yy} = 1 - \epsilon, \qquad q_{yk} = \epsilon \frac{1 / |k - y|}{\sum_{j \ne y} 1 / |j - y|}
+
+    Szegedy et al. 2016 give all other classes the same weight; the inverse distance is our own choice.
+
+    Args:
+        smoothing: :math:`\epsilon`, below one half, so that the label stays the peak.
+
+    Example:
+        >>> inverse_distance(3, smoothing=0.3).targets[0]
+        tensor([0.7000, 0.2000, 0.1000], dtype=torch.float64)
+
+    Reference: Szegedy et al., "Rethinking the inception architecture for computer vision", CVPR 2016.
+    """
+    share = check_number("smoothing", smoothing, above=0, below=0.5)
+    nearness = 1 / distances(check_num_classes(num_classes)).clamp(min=1)  # the label's own is not used
+    return SoftLabels(_shared_out(share, nearness), class_weight=class_weight)
+
+
+def _shared_out(share: float, weights: Tensor) -> Tensor:
+    """Gives the label 1 - `share`, and the other classes `share` in proportion to their weights."""
+    others = weights - weights.diagonal().diag()
+    return share * others / others.sum(dim=-1, keepdim=True) + (1 - share) * torch.eye(len(weights)).double()
+
+
+def _record(name: str, title: str, reference: str, build: Callable[..., SoftLabels]) -> MethodRecord:
+    return MethodRecord(name=name, title=title, family="soft-labels", reference=reference, build=build)
+
+
+SOFT_TRIANGULAR = _record(
+    "soft-triangular",
+    "triangular soft labels",
+    "Vargas et al. 2023, Soft labelling based on triangular distributions for ordinal classification",
+    triangular,
+)
+SOFT_BETA = _record(
+    "soft-beta",
+    "beta soft labels",
+    "Vargas et al. 2022, Unimodal regularisation based on beta distribution for deep ordinal regression",
+    beta,
+)
+SOFT_BINOMIAL = _record(
+    "soft-binomial",
+    "binomial soft labels",
+    "Liu et al. 2020, Unimodal regularized neuron stick-breaking for ordinal classification",
+    binomial_labels,
+)
+SOFT_POISSON = _record(
+    "soft-poisson",
+    "Poisson soft labels",
+    "Liu et al. 2020, Unimodal regularized neuron stick-breaking for ordinal classification",
+    poisson_labels,
+)
+SORD = _record("sord", "soft labels by distance", "Díaz, Marathe 2019, Soft labels for ordinal regression", sord)
+SOFT_EXPONENTIAL = _record(
+    "soft-exponential",
+    "exponential soft labels",
+    "Vargas et al. 2023, Exponential loss regularisation for encouraging ordinal constraint",
+    exponential,
+)
+SOFT_GEOMETRIC = _record(
+    "soft-geometric",
+    "geometric soft labels",
+    "Haas, Hüllermeier 2023, Rectifying bias in ordinal data using unimodal label smoothing",
+    geometric,
+)
+SOFT_INVERSE = _record(
+    "soft-inverse",
+    "label smoothing by inverse distance",
+    "after Szegedy et al. 2016, Rethinking the inception architecture for computer vision",
+    inverse_distance,
 )

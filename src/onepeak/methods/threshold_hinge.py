@@ -75,22 +75,17 @@ class ThresholdHinge(Method):
         return self.line.posterior_of(outputs)
 
 
-AT_HINGE = MethodRecord(
-    name="at-hinge",
-    title="hinge at all thresholds",
-    family="levels",
-    reference="Chu, Keerthi 2005, New approaches to support vector ordinal regression",
-    num_outputs="1",
-    build=ThresholdHinge,
-    fixed={"thresholds": "all"},
-)
+def _record(name: str, title: str, thresholds: HingedThresholds) -> MethodRecord:
+    return MethodRecord(
+        name=name,
+        title=title,
+        family="levels",
+        reference="Chu, Keerthi 2005, New approaches to support vector ordinal regression",
+        num_outputs="1",
+        build=ThresholdHinge,
+        fixed={"thresholds": thresholds},
+    )
 
-IT_HINGE = MethodRecord(
-    name="it-hinge",
-    title="hinge at the two next thresholds",
-    family="levels",
-    reference="Chu, Keerthi 2005, New approaches to support vector ordinal regression",
-    num_outputs="1",
-    build=ThresholdHinge,
-    fixed={"thresholds": "immediate"},
-)
+
+AT_HINGE = _record("at-hinge", "hinge at all thresholds", "all")
+IT_HINGE = _record("it-hinge", "hinge at the two next thresholds", "immediate")
