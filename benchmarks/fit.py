@@ -69,21 +69,22 @@ def run(name: str, data: Path, out: Path, weights: Path | None, minutes: float) 
 def compared(runs: pd.DataFrame, benchmark: pd.DataFrame) -> str:
     """The table of the page: MAE, QWK and calibrated RPS of `fit` and of the benchmark's runs on the same part."""
     lines = []
-    for fit in runs.itertuples():
-        same = benchmark[(benchmark["set"] == fit.set) & (benchmark["split"] == 0) & (benchmark["fold"] == 0)]
+    for fit in runs.to_dict("records"):
+        same = benchmark[(benchmark["set"] == fit["set"]) & (benchmark["split"] == 0) & (benchmark["fold"] == 0)]
         peak = same[same["method"] == "peak"]
         chosen, own = (of.sort_values(["valid_mae", "method", "lr"]).iloc[0] for of in (same, peak))
         alone = peak[peak["lr"] == DEFAULT_LR].iloc[0]
+        tried = f"{fit['candidates']} trainings tried, {fit['members']} networks, {fit['seconds']} s"
         rows = {
-            f"`onepeak fit`, {fit.candidates} trainings tried, {fit.members} networks, {fit.seconds} s": fit._asdict(),
+            f"`onepeak fit`, {tried}": fit,
             f"best of {len(same)} by validation: `{chosen['method']}`, {chosen['lr']:g}": chosen,
             f"`peak`, best of {len(peak)} by validation: {own['lr']:g}": own,
             "`peak`, as `onepeak train` alone": alone,
         }
         for title, figures in rows.items():
             errors = [number(figures[name], 3) for name in ("mae", "qwk", "rps_calibrated")]
-            lines.append((title_of(fit.set), title, *errors, number(100 * figures["unimodal"], 1)))
-        lines.append((title_of(fit.set), "always the same class", number(fit.constant_mae, 3), "", "", ""))
+            lines.append((title_of(fit["set"]), title, *errors, number(100 * figures["unimodal"], 1)))
+        lines.append((title_of(fit["set"]), "always the same class", number(fit["constant_mae"], 3), "", "", ""))
     return table(("set", "model", "MAE", "QWK", "calibrated RPS", "one peak, %"), lines)
 
 
