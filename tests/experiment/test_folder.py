@@ -272,8 +272,17 @@ def test_a_failure_before_some_moment_does_not_count(tmp_path):
 
 def test_a_run_without_a_result_has_none_and_a_damaged_one_is_named(tmp_path):
     assert read_result(tmp_path) is None
-    (tmp_path / "result.json").write_text('{"label": "elb"}')
-    assert read_result(tmp_path) == {"label": "elb"}
+    (tmp_path / "result.json").write_text('{"value": null, "seconds": 1.5}')
+    assert read_result(tmp_path) == {"value": None, "seconds": 1.5}
     (tmp_path / "result.json").write_text('{"label": "el')
-    with pytest.raises(InputError, match=r"result\.json is damaged .*delete its folder to run it again"):
+    with pytest.raises(InputError, match=r"result\.json is damaged"):
         read_result(tmp_path)
+
+
+def test_a_failure_in_the_future_does_not_stop_a_retry(tmp_path, monkeypatch):
+    now = time.time()
+    with monkeypatch.context() as patch:
+        patch.setattr("time.time", lambda: now + 1e6)
+        write_failure(tmp_path, RUN, "It failed.")
+    assert read_failure(tmp_path) == "It failed."
+    assert read_failure(tmp_path, since=now) is None

@@ -112,7 +112,8 @@ def test_the_late_share_of_the_gain_decides(values, expected):
 
 
 def test_what_chose_the_epoch_is_read_with_the_best_lowest(tmp_path):
-    write_history([{"valid_mae": 2.0, "valid_qwk": math.nan}, {"valid_mae": 1.0, "valid_qwk": 0.5}], tmp_path)
+    first, second = {"valid_mae": 2.0, "valid_qwk": math.nan}, {"valid_mae": 1.0, "valid_qwk": 0.5}
+    write_history([{"epoch": 0, **first}, {"epoch": 1, **second}], tmp_path)
     assert values_to_lower(tmp_path, "mae") == [2.0, 1.0]
     assert values_to_lower(tmp_path, "qwk") == [math.inf, -0.5]
     assert values_to_lower(tmp_path, "last") == []

@@ -21,7 +21,7 @@ def read_toml(path: Path, *, wanted: str) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{wanted}, got {path}: {error.strerror}.{did_you_mean_file(path)}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # no TOML, no text, or nested without end
         raise InputError(f"{path} must be TOML: {error}.") from error
 
 

@@ -5,7 +5,6 @@ that was killed goes on to the same model. Optuna proposes settings; its pruners
 end, which would differ after a kill, so the better third of each rung is taken here.
 """
 
-import json
 import math
 import shutil
 import time
@@ -19,6 +18,7 @@ import numpy as np
 from onepeak._core.files import write_text_in_one_step
 from onepeak._core.formats import json_text
 from onepeak._core.imports import require
+from onepeak._core.records import read_json, record_of
 from onepeak._core.wording import counted, duration
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.splits import Split, make_splits
@@ -431,7 +431,8 @@ def begin_fit(out: Path, wanted: FitPlan | None) -> FitPlan | None:
     """Returns the plan of a fit that has begun here; writes the wanted one where none has."""
     path = out / STATE
     if path.exists():
-        return FitPlan(**json.loads(path.read_text(encoding="utf-8")))
+        fix = "Give another `--out`."
+        return record_of(FitPlan, read_json(path, fix=fix), file=path, fix=fix)
     if wanted is not None:
         out.mkdir(parents=True, exist_ok=True)
         write_text_in_one_step(out / PLAN, plan_text(wanted))

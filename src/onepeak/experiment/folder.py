@@ -6,12 +6,13 @@ import time
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from onepeak._core.files import expanded, locked, write_text_in_one_step
 from onepeak._core.formats import json_text, read_toml, toml_text
+from onepeak._core.records import record_of
 from onepeak.data.source import DataSource
 from onepeak.data.splits import PARTS, PROTOCOLS, Split
 from onepeak.data.splits.protocols import READINGS
@@ -20,7 +21,7 @@ from onepeak.experiment.grid import Run
 from onepeak.experiment.plan import Experiment
 from onepeak.experiment.plan_file import plan_content
 from onepeak.experiment.prepared import PreparedExperiment
-from onepeak.experiment.run_files import CONFIG, RECORD, read_json, read_message
+from onepeak.experiment.run_files import CONFIG, RECORD, ExperimentRecord, read_content, read_error
 from onepeak.networks.own_backbone import source_digest
 from onepeak.training.out_folder import ERROR, FORMAT, RESULT, RUNS, check_out, make_out, refuse_others
 from onepeak.training.presets import BASE
@@ -29,6 +30,19 @@ from onepeak.training.run import versions
 
 _LOCK = ".lock"
 _HEAD = "# Written by `onepeak compare`; pass it this file to repeat the experiment.\n"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Entry:
+    label: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Begun:
+    """What must be in the file to go on with an experiment."""
+
+    methods: tuple[_Entry, ...]
+    record: ExperimentRecord
 
 
 def begin(folder: Path, prepared_experiment: PreparedExperiment, *, command: str = "") -> None:
@@ -44,6 +58,7 @@ def begin(folder: Path, prepared_experiment: PreparedExperiment, *, command: str
         content = config_content(prepared_experiment, command=command)
         if path.exists():
             before = read_toml(path, wanted="`--out` must be a folder of onepeak compare")
+            record_of(_Begun, before, file=path, extra=True)
             if differences := list(_differences(before, content)):
                 raise InputError(
                     f"`--out` {folder} holds another experiment: {'; '.join(differences)}. "
@@ -232,22 +247,26 @@ def claim(folder: Path) -> Iterator[bool]:
 def read_result(folder: Path) -> dict[str, Any] | None:
     """Reads the result of a finished run; None if it is not finished."""
     try:
-        return read_json(folder / RESULT)
+        return read_content(folder / RESULT)
     except FileNotFoundError:
         return None
+
+
+_SKEW = 60.0
+"""Seconds that the clock of another machine may be ahead."""
 
 
 def read_failure(folder: Path, *, since: float = 0.0) -> str | None:
-    """Returns why a run failed at its last attempt; None if it did not fail."""
-    path = folder / ERROR
+    """Returns why a run failed at its last attempt; None if it did not fail since then.
+
+    A time in the future, which a wrong clock writes, is before any other: it must not stop a retry for ever.
+    """
     try:
-        content = read_json(path)
-        message, moment = str(content["message"]), float(content["time"])
+        failure = read_error(folder / ERROR)
     except FileNotFoundError:
         return None
-    except (InputError, ValueError, KeyError, TypeError):  # damaged, or not written by onepeak
-        message, moment = read_message(path), path.stat().st_mtime
-    return message if moment >= since else None
+    moment = failure.time if failure.time <= time.time() + _SKEW else 0.0
+    return failure.message if moment >= since else None
 
 
 def write_failure(folder: Path, run: Run, message: str, *, error: BaseException | None = None) -> None:

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from onepeak._core.formats import json_text
 from onepeak.data.splits.catalog import PROTOCOLS
 from onepeak.experiment.plan import PAPER_METHODS
+from onepeak.experiment.run_files import UNKNOWN_WEIGHTS
 from onepeak.methods.catalog import METHODS
 from onepeak.training.presets import PAPER_BY_SET
 from onepeak.training.run import published_selection
@@ -22,8 +23,6 @@ FULL_PRECISION = "32-true"
 """The paper's precision, as named in a run's record."""
 
 NETWORK = {"backbone": "resnet18", "pooling": "wildcat"}
-UNKNOWN_WEIGHTS = "unknown"
-"""Stands for the initial weights in records that do not name them, written before they did."""
 
 
 @dataclass(frozen=True, kw_only=True)

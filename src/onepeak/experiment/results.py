@@ -5,14 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from onepeak._core.formats import numbers
 from onepeak._core.imports import Frame, require
 from onepeak.data.datasets import DATASETS
 from onepeak.errors import InputError
-from onepeak.experiment.published import FULL_PRECISION, UNKNOWN_WEIGHTS
-from onepeak.experiment.run_files import read_json, result_files
+from onepeak.experiment.published import FULL_PRECISION
+from onepeak.experiment.run_files import RunResult, classes_of_model, read_run, result_files
 from onepeak.methods.catalog import METHODS, SMOOTH, method
-from onepeak.training.out_folder import DESCRIPTION, HISTORY, file_of_a_run
+from onepeak.training.out_folder import read_history as read_history  # public here
 from onepeak.training.predictions_file import read_predictions as read_predictions  # public here
 
 CALIBRATED = ("rps", "nll")
@@ -51,19 +50,6 @@ def read_results(*folders: str | Path) -> Frame:
     return found
 
 
-def read_history(run: str | Path) -> Frame:
-    """Reads the history of one run: one row per epoch."""
-    pandas = require("pandas", extra="data", purpose="Reading a history")
-    path = file_of_a_run(Path(run), HISTORY)
-    try:
-        history: Frame = pandas.read_csv(path)
-    except (ValueError, OSError) as error:  # pandas' own errors are ValueErrors
-        raise InputError(
-            f"{path} must be a history that onepeak wrote, got one that cannot be read: {error}"
-        ) from error
-    return history
-
-
 def _sorted(frame: Frame) -> Frame:
     """Sorts by data set, method (a plain one before its variants), split and fold."""
     known = {record.name: place for place, record in enumerate(METHODS)}
@@ -74,60 +60,52 @@ def _sorted(frame: Frame) -> Frame:
 
 
 def _row(path: Path, experiment: Path) -> dict[str, Any]:
-    result = read_json(path)
-    try:
-        num_classes = _num_classes(result, path.parent)
-        calibrated = numbers(result.get("calibration", {}).get("test", {}))
-        constant = result.get("constant", {})
-        same = ("method", "variant", "dataset", "protocol", "split", "fold", "seed", "epochs", "best_epoch", "seconds")
-        return {
-            "experiment": str(experiment),
-            "label": result.get("label", result["method"]),
-            **{name: result[name] for name in same},
-            "most_epochs": result.get("recipe", {}).get("epochs", result["epochs"]),
-            **{f"num_{part}": result["sizes"][part] for part in ("train", "valid", "test")},
-            "num_valid_groups": (result.get("num_groups") or result["sizes"])["valid"],
-            "selected_by": result.get("selected_by", "mae"),
-            "settings": result.get("method_settings", {}),
-            "tuned": result.get("tuned", {}),
-            "recipe": result.get("recipe", {"epochs": result["epochs"]}),
-            "precision": result.get("precision", FULL_PRECISION),
-            "network": result.get("network", {}),
-            "weights": result.get("weights", UNKNOWN_WEIGHTS) or "",
-            "num_classes": num_classes,
-            "temperature": result.get("calibration", {}).get("temperature", np.nan),
-            **numbers({"constant_mae": constant.get("valid_mae"), "constant_test_mae": constant.get("test_mae")}),
-            "off_by_class": bool(result.get("frequency_gap")),
-            "decision": _decision(result, num_classes),
-            "folder": str(path.parent),
-            **{
-                f"{part}_{name}": value
-                for part, metrics in result["metrics"].items()
-                for name, value in numbers(metrics).items()
-            },
-            **{f"test_{name}_calibrated": value for name, value in calibrated.items() if name in CALIBRATED},
-            **{f"test_{INTERVALS[name]}": value for name, value in calibrated.items() if name in INTERVALS},
-        }
-    except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} must be a result that onepeak wrote, got one that lacks {error}.") from error
+    run = read_run(path)
+    num_classes = _num_classes(run, path.parent)
+    calibrated = run.calibration.test
+    same = ("method", "variant", "dataset", "protocol", "split", "fold", "seed", "epochs", "best_epoch", "seconds")
+    return {
+        "experiment": str(experiment),
+        "label": run.label or run.method,
+        **{name: getattr(run, name) for name in same},
+        "most_epochs": run.most_epochs,
+        **{f"num_{part}": run.sizes[part] for part in ("train", "valid", "test")},
+        "num_valid_groups": (run.num_groups or run.sizes)["valid"],
+        "selected_by": run.selected_by or "mae",
+        "settings": run.method_settings,
+        "tuned": run.tuned,
+        "recipe": run.recipe or {"epochs": run.epochs},
+        "precision": run.precision or FULL_PRECISION,
+        "network": run.network,
+        "weights": run.weights or "",
+        "num_classes": num_classes,
+        "temperature": run.calibration.temperature,
+        "constant_mae": run.constant.valid_mae,
+        "constant_test_mae": run.constant.test_mae,
+        "off_by_class": bool(run.frequency_gap),
+        "decision": _decision(run, num_classes),
+        "folder": str(path.parent),
+        **{f"{part}_{name}": value for part, metrics in run.metrics.items() for name, value in metrics.items()},
+        **{f"test_{name}_calibrated": value for name, value in calibrated.items() if name in CALIBRATED},
+        **{f"test_{INTERVALS[name]}": value for name, value in calibrated.items() if name in INTERVALS},
+    }
 
 
-def _num_classes(result: dict[str, Any], run: Path) -> float:
+def _num_classes(run: RunResult, folder: Path) -> float:
     """From the result, the model next to it, or the known data set; NaN if none of them has it."""
-    if "num_classes" in result:
-        return int(result["num_classes"])
-    if (run / DESCRIPTION).exists():
-        return len(read_json(run / DESCRIPTION).get("classes", ())) or np.nan
-    dataset = result["dataset"]
-    return len(DATASETS[dataset].classes) if dataset in DATASETS else np.nan
+    if run.num_classes is not None:
+        return run.num_classes
+    if classes := classes_of_model(folder):
+        return len(classes)
+    return len(DATASETS[run.dataset].classes) if run.dataset in DATASETS else np.nan
 
 
-def _decision(result: dict[str, Any], num_classes: float) -> str:
+def _decision(run: RunResult, num_classes: float) -> str:
     """The rule by which a method decides; empty for a user's own method outside the catalog."""
-    if "decision" in result:
-        return str(result["decision"])
-    classes, settings = 2 if np.isnan(num_classes) else int(num_classes), result.get("method_settings", {})
+    if run.decision is not None:
+        return run.decision
+    classes, variant = 2 if np.isnan(num_classes) else int(num_classes), run.variant
     try:
-        return method(result["method"], num_classes=classes, variant=result["variant"], **settings).decision
+        return method(run.method, num_classes=classes, variant=variant, **run.method_settings).decision
     except InputError:
         return ""

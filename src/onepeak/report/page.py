@@ -1,6 +1,5 @@
 """The page: one HTML file that carries all it needs and asks nobody for anything."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 from onepeak._core.imports import Frame, require
 from onepeak._core.wording import counted, counted_splits, duration, listed
-from onepeak.experiment.run_files import CONFIG, RECORD, FailedRun
+from onepeak.experiment.run_files import CONFIG, RECORD, DataCounts, FailedRun, RunResult, read_run
 from onepeak.report.figures.canvas import Looks
 from onepeak.report.findings import Finding
 from onepeak.report.method_tables import WideTable
@@ -99,38 +98,37 @@ def subtitle(data: RunData) -> str:
 
 def read_provenance(folder: Path, config: Mapping[str, Any] | None, runs: Frame) -> Provenance:
     """Reads it from the folder and from its first run."""
-    first = json.loads((Path(runs["folder"].iloc[0]) / RESULT).read_text(encoding="utf-8"))
+    first = read_run(Path(runs["folder"].iloc[0]) / RESULT)
+    record: Mapping[str, Any] = {} if config is None else config.get(RECORD, {})
     seconds = float(runs["seconds"].sum())
     facts = {
         "runs": f"{len(runs):,}, seeds {listed(sorted(set(runs['seed'])))}",
-        "data": _data(first, {} if config is None else config.get(RECORD, {})),
+        "data": _data(first, record),
         "protocol": listed(dict.fromkeys(runs["protocol"])),
-        "samples": f"{first['sizes']['train']:,} train, {first['sizes']['valid']:,} validation, "
-        f"{first['sizes']['test']:,} test (first run)",
-        "epoch": _choice_of_epoch(first.get("selected_by", "metric"), runs),
+        "samples": f"{first.sizes['train']:,} train, {first.sizes['valid']:,} validation, "
+        f"{first.sizes['test']:,} test (first run)",
+        "epoch": _choice_of_epoch(first.selected_by or "metric", runs),
         "time": f"{duration(seconds)} of training, {duration(seconds / len(runs))} per run",
-        "machine": f"{first.get('device', 'not recorded')}, precision {first.get('precision', 'not recorded')}",
-        "versions": ", ".join(f"{name} {version}" for name, version in first.get("versions", {}).items()),
+        "machine": f"{first.device or 'not recorded'}, precision {first.precision or 'not recorded'}",
+        "versions": ", ".join(f"{name} {version}" for name, version in first.versions.items()),
     }
     return Provenance(
-        commands=() if config is None else tuple(config.get(RECORD, {}).get("commands", ())),
+        commands=tuple(record.get("commands", ())),
         config=(folder / CONFIG).read_text(encoding="utf-8") if config is not None else "",
         facts={name: text for name, text in facts.items() if text},
     )
 
 
-def _data(first: Mapping[str, Any], record: Mapping[str, Any]) -> str:
+def _data(first: RunResult, record: Mapping[str, Any]) -> str:
     """How many items and groups there are, and how many were left out; what older records do not know is not said."""
-    earlier = {"items": record["items"]} if "items" in record and record.get("dataset") == first["dataset"] else {}
-    data = first.get("data", earlier)
-    if "items" not in data:
+    data = first.data or DataCounts(items=record.get("items") if record.get("dataset") == first.dataset else None)
+    if data.items is None:
         return ""
-    text = counted(data["items"], "sample")
-    if data.get("groups") is not None:
-        column = data.get("group_column")
-        text += f" of {counted(data['groups'], 'group')}" + (f" (column {column})" if column else "")
-    if data.get("left_out"):
-        text += f"; {counted(data['left_out'], 'sample')} left out by --skip-bad"
+    text = counted(data.items, "sample")
+    if data.groups is not None:
+        text += f" of {counted(data.groups, 'group')}" + (f" (column {data.group_column})" if data.group_column else "")
+    if data.left_out:
+        text += f"; {counted(data.left_out, 'sample')} left out by --skip-bad"
     return text
 
 

@@ -4,13 +4,14 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import torch
 
-from onepeak._core.imports import require
 from onepeak._core.tensors import Labels
 from onepeak._core.wording import counted
+from onepeak.errors import InputError
 from onepeak.metrics.catalog import METRICS
-from onepeak.training.out_folder import HISTORY
+from onepeak.training.out_folder import HISTORY, history_columns
 from onepeak.training.recipe import Recipe
 
 _FIRST = 2
@@ -90,10 +91,12 @@ def values_to_lower(folder: Path, selected_by: str) -> list[float]:
     """Returns the selection metric after every epoch, negated if higher is better; empty if nothing was selected."""
     if selected_by == "last":
         return []
-    pandas = require("pandas", extra="data", purpose="The history")
-    values = pandas.read_csv(folder / HISTORY)[f"valid_{selected_by}"]
+    name = f"valid_{selected_by}"
+    if name not in (columns := history_columns(folder)):
+        raise InputError(f"{folder / HISTORY} must have the column {name!r}, by which the epoch was selected.")
     higher = selected_by != "loss" and METRICS[selected_by].higher_is_better
-    listed: list[float] = (-values if higher else values).fillna(math.inf).tolist()  # undefined is never the best
+    values = -columns[name] if higher else columns[name]
+    listed: list[float] = np.where(np.isnan(values), math.inf, values).tolist()  # undefined is never the best
     return listed
 
 

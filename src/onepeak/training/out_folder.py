@@ -1,15 +1,20 @@
 """Checks of the `--out` folder: one clear message if it cannot be created or written, or holds other files."""
 
+import csv
 import errno
+import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from onepeak._core.files import write_in_one_step
-from onepeak._core.imports import require
+import numpy as np
+import numpy.typing as npt
+
+from onepeak._core.files import read_text, write_in_one_step
+from onepeak._core.imports import Frame, require
 from onepeak._core.wording import listed
-from onepeak.errors import InputError
+from onepeak.errors import InputError, first_line
 
 _SHOWN = 3
 """Number of other files that a message names."""
@@ -65,12 +70,37 @@ DESCRIPTION = "onepeak.json"
 
 
 HISTORY = "history.csv"
+_MOST_EPOCHS = 10_000_000
 
 
 def write_history(history: list[dict[str, float]], folder: Path) -> None:
     """Writes `history.csv`. It is called with every checkpoint, so that a stopped run has its history too."""
     pandas = require("pandas", extra="data", purpose="The history")
     write_in_one_step(folder / HISTORY, lambda part: pandas.DataFrame(history).to_csv(part, index=False))
+
+
+def history_columns(run: str | Path) -> dict[str, npt.NDArray[np.float64]]:
+    """Reads the columns of a run's history: one number per epoch."""
+    path = file_of_a_run(Path(run), HISTORY)
+    try:
+        header, *rows = csv.reader(io.StringIO(read_text(path)))
+        values = np.array([[float(cell or "nan") for cell in row] for row in rows]).reshape(len(rows), len(header))
+        columns = dict(zip(header, values.T, strict=True))
+        steps = np.diff(columns["epoch"], prepend=-1, append=_MOST_EPOCHS)
+    except (ValueError, KeyError, csv.Error) as error:
+        raise InputError(
+            f"{path} must be a history that onepeak wrote, got one that cannot be read: {first_line(error)}"
+        ) from error
+    if not ((steps > 0) & (steps == steps.round())).all():
+        raise InputError(f"{path} must count epochs from 0 to less than {_MOST_EPOCHS:,}.")
+    return columns
+
+
+def read_history(run: str | Path) -> Frame:
+    """Reads the history of one run: one row per epoch."""
+    pandas = require("pandas", extra="data", purpose="Reading a history")
+    history: Frame = pandas.DataFrame(history_columns(run))
+    return history.astype({"epoch": int})
 
 
 def file_of_a_run(run: Path, name: str) -> Path:

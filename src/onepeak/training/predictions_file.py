@@ -10,9 +10,10 @@ import torch
 
 from onepeak._core.files import write_in_one_step
 from onepeak._core.imports import require
+from onepeak._core.records import MAX_CLASSES
 from onepeak.data.manifest import ImageFiles, Items
 from onepeak.data.splits.split import Part
-from onepeak.errors import InputError
+from onepeak.errors import InputError, first_line
 from onepeak.posterior.predictions import Predictions
 from onepeak.training.out_folder import file_of_a_run
 
@@ -63,13 +64,17 @@ def read_predictions(
             if name not in known:
                 raise InputError(f"`columns` must be some of {', '.join(known)}, got {name!r}.")
         table = file.read(columns=list(dict.fromkeys([*wanted, "part"])))
-    except (OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} must be predictions that onepeak wrote, got a file that cannot be read.") from error
-    if part is not None:
-        table = table.filter(np.asarray(table["part"]) == part)
-    return {name: _array(table[name]) for name in wanted}
+        if part is not None:
+            table = table.filter(np.asarray(table["part"]) == part)
+        found = {name: _array(name, table[name]) for name in wanted}
+        _check_labels(found)
+    except InputError:
+        raise
+    except Exception as error:  # a damaged file raises any of pyarrow's many classes
+        raise InputError(
+            f"{path} must be predictions that onepeak wrote, got a file that cannot be read ({first_line(error)})."
+        ) from error
+    return found
 
 
 def part_predictions(run: str | Path, part: Part) -> Predictions:
@@ -86,9 +91,22 @@ def part_predictions(run: str | Path, part: Part) -> Predictions:
     )
 
 
-def _array(column: Any) -> npt.NDArray[Any]:
+_TYPES = {"item": "int", "label": "int", "predicted": "int", "log_probs": "list<"}
+
+
+def _array(name: str, column: Any) -> npt.NDArray[Any]:
     """Converts a column to an array; lists of equal length, such as posteriors, become rows of a matrix."""
     whole = column.combine_chunks()
+    if name in _TYPES and (whole.null_count or not str(whole.type).startswith(_TYPES[name])):
+        raise ValueError(f"the column {name} holds {whole.type} with {whole.null_count} missing")
     if "list" not in str(whole.type):
         return np.asarray(whole)
     return np.asarray(whole.flatten()).reshape(len(whole), -1) if len(whole) else np.empty((0, 0), dtype=np.float32)
+
+
+def _check_labels(found: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Checks that labels and predictions are classes of the posteriors."""
+    classes = found["log_probs"].shape[1] if "log_probs" in found and len(found["log_probs"]) else MAX_CLASSES
+    for name, end in (("item", 2**53), ("label", classes), ("predicted", classes)):
+        if name in found and len(found[name]) and not 0 <= found[name].min() <= found[name].max() < end:
+            raise ValueError(f"the column {name} holds {found[name].min()} to {found[name].max()}")

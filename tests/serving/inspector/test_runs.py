@@ -58,12 +58,9 @@ def test_what_is_no_folder_of_finished_runs_is_refused_as_a_report_refuses_it(tm
 
 
 @pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("text", "message"), [("{", "is damaged"), ("[]", "it holds a list, not an object"), ("{}", "cannot be read")]
-)
-def test_a_damaged_result_is_named(tmp_path, text, message):
-    (tmp_path / "result.json").write_text(text)
-    with pytest.raises(InputError, match=message):
+def test_a_damaged_result_is_named(tmp_path):
+    (tmp_path / "result.json").write_text("{}")
+    with pytest.raises(InputError, match=r"result\.json: method: must be given"):
         find_runs(tmp_path)
 
 

@@ -1,6 +1,5 @@
 """The first page: table of methods, error against consistency, learning curves. Needs no torch."""
 
-import csv
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from onepeak.errors import InputError
 from onepeak.report.figures.curves import at_every_epoch, curve
 from onepeak.report.figures.tradeoff import soi_limits
 from onepeak.report.palette import Style
 from onepeak.serving.inspector.runs import FinishedRun
-from onepeak.training.out_folder import HISTORY
+from onepeak.training.out_folder import history_columns
 
 METRICS = ("mae", "soi_predicted", "unimodal", "accuracy")
 """The columns of the table."""
@@ -144,16 +144,12 @@ def _points(runs: Iterable[FinishedRun]) -> Iterable[tuple[float, float]]:
 def _history(folder: Path) -> dict[str, npt.NDArray[np.float64]]:
     """The validation metrics of one run, one value per epoch; empty without a readable history."""
     try:
-        with (folder / HISTORY).open(newline="", encoding="utf-8") as file:
-            header, *lines = csv.reader(file)
-        epochs = np.array([int(line[header.index("epoch")]) for line in lines])
-        places = {name: header.index(f"valid_{name}") for name in CURVES if f"valid_{name}" in header}
-        return {
-            name: at_every_epoch(epochs, np.array([float(line[place] or "nan") for line in lines]))
-            for name, place in places.items()
-        }
-    except (OSError, ValueError, IndexError):
+        columns = history_columns(folder)
+    except InputError:
         return {}  # the page leaves out its curve; results do not depend on it
+    epochs = columns["epoch"].astype(np.int64)
+    known = {name: columns[f"valid_{name}"] for name in CURVES if f"valid_{name}" in columns}
+    return {name: at_every_epoch(epochs, values) for name, values in known.items()}
 
 
 def _courses(histories: Mapping[str, list[dict[str, npt.NDArray[np.float64]]]], name: str) -> dict[str, Course]:

@@ -1,14 +1,20 @@
 """Reads the runs of a folder without torch, for the first page."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from onepeak.errors import InputError
-from onepeak.experiment.run_files import failed_runs, read_config, read_json, recorded_classes, result_files
-from onepeak.training.out_folder import DESCRIPTION, RUNS
+from onepeak.experiment.run_files import (
+    classes_of_model,
+    failed_runs,
+    read_config,
+    read_run,
+    recorded_classes,
+    result_files,
+)
+from onepeak.training.out_folder import RUNS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,21 +71,16 @@ def find_runs(folder: Path) -> FolderContents:
 
 
 def _run(path: Path) -> FinishedRun:
-    result = read_json(path)
-    try:
-        return FinishedRun(
-            row=str(result.get("label", result["method"])),
-            method=str(result["method"]),
-            dataset=str(result["dataset"]),
-            split=int(result["split"]),
-            fold=int(result["fold"]),
-            folder=path.parent,
-            metrics={
-                name: math.nan if value is None else float(value) for name, value in result["metrics"]["test"].items()
-            },
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"{path} must be a result that onepeak wrote, got one that cannot be read: {error}.") from None
+    run = read_run(path)
+    return FinishedRun(
+        row=run.label or run.method,
+        method=run.method,
+        dataset=run.dataset,
+        split=run.split,
+        fold=run.fold,
+        folder=path.parent,
+        metrics=run.metrics["test"],
+    )
 
 
 def _classes(runs: list[FinishedRun], results: list[Path], config: Mapping[str, Any] | None) -> tuple[str, ...]:
@@ -87,10 +88,10 @@ def _classes(runs: list[FinishedRun], results: list[Path], config: Mapping[str, 
     if recorded := recorded_classes(config):
         return recorded
     for run in runs[:5]:
-        if (run.folder / DESCRIPTION).exists():
-            return tuple(map(str, read_json(run.folder / DESCRIPTION).get("classes", ())))
-    number = read_json(results[0]).get("num_classes")
-    if not isinstance(number, int):
+        if classes := classes_of_model(run.folder):
+            return classes
+    number = read_run(results[0]).num_classes
+    if number is None:
         raise InputError(f"{results[0]} must give the number of classes, got no `num_classes`: run it again.")
     return tuple(map(str, range(number)))
 
