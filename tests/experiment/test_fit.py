@@ -13,6 +13,7 @@ from onepeak.experiment import fit as fitting
 from onepeak.experiment.executors.here import HereExecutor
 from onepeak.experiment.fit import FitPlan, _rungs, begin_fit, check_same, fit, leaderboard, make_plan, plan_text
 from onepeak.experiment.plan import Experiment, entries_from_text
+from onepeak.training.recipe import Recipe
 
 PLAN = FitPlan(
     preset="good",
@@ -166,6 +167,16 @@ def test_a_plan_fills_its_budget_and_does_not_exceed_it(planted, fabric, monkeyp
     most = {"fast": 3, "good": 27, "best": 81}[preset]
     assert plan.candidates[0] == most or plan.seconds > 0.5 * 0.8 * 60 * minutes - 3
     assert "the test part is opened once, at the end" in plan_text(plan)
+
+
+def test_the_search_covers_each_setting_evenly_and_leaves_what_was_given(planted):
+    names = fitting.searched(experiment_in(planted))
+    found = pd.DataFrame(fitting.spread(Recipe(lr=1e-3), names, 16, seed=1))
+    for name, low, high in (("lr", 1e-4, 1e-2), ("weight_decay", 1e-5, 0.3)):
+        place = np.log(found[name] / low) / np.log(high / low)
+        assert np.bincount((16 * place).astype(int), minlength=16).tolist() == [1] * 16
+    given = replace(experiment_in(planted), recipe={"lr": 0.01, "weight_decay": 0.1})
+    assert fitting.searched(given) == fitting.spread(Recipe(), [], 16, seed=1) == []
 
 
 def test_a_rung_has_a_third_of_the_candidates_and_three_times_the_epochs():

@@ -1,4 +1,5 @@
 import shutil
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,7 +9,9 @@ from onepeak.errors import InputError
 from onepeak.serving import load
 from onepeak.training import familiarity
 from onepeak.training.devices import make_fabric
+from onepeak.training.evaluate import predict
 from onepeak.training.familiarity import FILE, Familiarity, familiarity_of, load_familiarity, save_familiarity
+from onepeak.training.predictions_file import part_predictions, write_predictions
 from trained_models import image_run
 
 
@@ -51,6 +54,25 @@ def test_few_validation_images_lie_beyond_one_and_foreign_images_all_do(model, t
     assert all("features" in each for each in found.unlike)
     assert "features (5)" in found.notes[0]
     assert found[0].distance == pytest.approx(float(found.distance[0]), abs=1e-4)
+
+
+def test_a_run_keeps_the_distance_of_its_test_samples_and_where_they_lie(model, trained, tmp_path):
+    feed, _ = trained.prepared.feed(trained.split, trained.recipe, torch.device("cpu"))
+    labels, fabric = torch.from_numpy(trained.manifest.labels), make_fabric(device="cpu")
+    ask = partial(predict, model.network, feed, labels=labels, fabric=fabric, batch_size=8)
+    parts = {"valid": ask(trained.split.valid), "test": ask(trained.split.test, familiarity=model.familiarity)}
+    write_predictions(parts, trained.manifest.items, tmp_path)
+    assert part_predictions(tmp_path, "valid").distance is None
+    kept = part_predictions(tmp_path, "test")
+    asked = model.predict(trained.manifest.items.pixels[trained.split.test])
+    torch.testing.assert_close(kept.distance, asked.distance, atol=1e-3, rtol=1e-3)
+    axes = kept.coordinates.shape[1]
+    assert len(kept) == len(kept.coordinates)
+    assert 2 <= axes <= 16
+    references = model.familiarity.coordinates(model.familiarity.references)
+    torch.testing.assert_close(references.mean(dim=0), torch.zeros(axes), atol=1e-3, rtol=0)
+    spread = references.std(dim=0)
+    assert (spread[1:] <= spread[:-1] + 1e-6).all()
 
 
 def test_too_few_images_teach_nothing(trained):

@@ -12,7 +12,7 @@ from onepeak import __version__
 from onepeak.cli import options
 from onepeak.cli.output import print_note, print_table
 
-_FOR_USERS = ("cli", "data", "train", "report", "sklearn", "serve", "export", "fit", "ray", "dicom", "hub", "text")
+_FOR_USERS = ("cli", "data", "train", "report", "sklearn", "serve", "export", "ray", "dicom", "hub", "text")
 """The extras that bring commands; the others are for those who work on onepeak."""
 
 

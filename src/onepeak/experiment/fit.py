@@ -1,8 +1,7 @@
 """`onepeak fit`: a readable plan, a search on validation by successive halving, and the test part once, at the end.
 
-Trials are runs without a test part, trained by any executor; the plan fixes them all before the first, so that a fit
-that was killed goes on to the same model. Optuna proposes settings; its pruners decide by the order in which trials
-end, which would differ after a kill, so the better third of each rung is taken here.
+Trials are runs without a test part, trained by any executor. The plan fixes the settings of all of them before the
+first, so that a fit that was killed goes on to the same model: the defaults, and a Sobol sequence around them.
 """
 
 import math
@@ -14,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
+import torch
 
 from onepeak._core.files import write_text_in_one_step
 from onepeak._core.formats import json_text
-from onepeak._core.imports import require
 from onepeak._core.records import read_json, record_of
 from onepeak._core.wording import counted, duration
 from onepeak.data.manifest import FeatureRows, Manifest
@@ -37,6 +36,7 @@ from onepeak.experiment.prepared import (
 )
 from onepeak.experiment.tuning import chosen, in_words
 from onepeak.training.ensemble import Member, write_ensemble
+from onepeak.training.recipe import Recipe
 from onepeak.training.run import CHECKPOINT, train_run
 from onepeak.training.table_encoder import TableEncoder
 
@@ -131,7 +131,8 @@ def make_plan(experiment: Experiment, *, preset: str, minutes: float, speedup: f
     fewest = min(_FEWEST_EPOCHS if not (table or experiment.freeze) else _FEWEST_OF_ROWS, recipe.epochs)
     while cost(epochs, counts) > budget and epochs[-1] > fewest:
         epochs, counts = _rungs(max(fewest, epochs[-1] * 3 // 4), 1, rungs)
-    for number in range(2, _MOST[preset] + 1):
+    names = searched(experiment)
+    for number in range(2, (_MOST[preset] if names else len(experiment.methods)) + 1):
         more = _rungs(epochs[-1], number, rungs)
         if cost(*more) > budget:
             break
@@ -140,7 +141,7 @@ def make_plan(experiment: Experiment, *, preset: str, minutes: float, speedup: f
     lines = [
         *_about(manifest, base),
         f"method: {', '.join(methods)}; network: {backbone}, {_weights(experiment)}",
-        f"search: {_searched(counts, epochs, methods)}, on {counted(folds, 'fold')} of all but the test part",
+        f"search: {_search_line(names, counts, epochs, methods)}, on {counted(folds, 'fold')} of all but the test part",
         f"model: {'the mean of the networks of all folds' if folds > 1 else 'the best network'}, calibrated on the "
         "samples that it was not trained on; the test part is opened once, at the end",
         f"time: about {duration(once + cost(epochs, counts))} of {minutes:g} minutes"
@@ -191,10 +192,11 @@ def _weights(experiment: Experiment) -> str:
     return f"weights {name}, {'frozen' if experiment.freeze else 'trained further'}"
 
 
-def _searched(counts: Sequence[int], epochs: Sequence[int], methods: Sequence[str]) -> str:
+def _search_line(names: Sequence[str], counts: Sequence[int], epochs: Sequence[int], methods: Sequence[str]) -> str:
     if counts[0] == 1:
         return f"none, {epochs[-1]} epochs of the default settings"
-    what = "learning rate, weight decay" + (" and method" if len(methods) > 1 else "")
+    titles = {"lr": "learning rate", "weight_decay": "weight decay"}
+    what = ", ".join([*(titles[name] for name in names), *(["method"] if len(methods) > 1 else [])])
     each = ", then ".join(f"{count} of {number} epochs" for count, number in zip(counts, epochs, strict=True))
     return f"{what}, {each}"
 
@@ -293,38 +295,16 @@ class _Search:
         return board
 
     def first_rung(self) -> list[Candidate]:
-        """Trains the defaults, and what Optuna proposes: half at random, half after the first half is known."""
-        count, methods = self.plan.candidates[0], self.prepared_experiment.experiment.methods
-        recipe = self.prepared_experiment.recipe
-        if count == 1:
-            return self.ranked(self.trained([self.entry(methods[0], 0, 0)], 0))
-        optuna = require("optuna", extra="fit", purpose="The search of `onepeak fit`")
-        optuna.logging.set_verbosity(optuna.logging.WARNING)
-        space = {
-            "lr": optuna.distributions.FloatDistribution(recipe.lr / 10, recipe.lr * 10, log=True),
-            "weight_decay": optuna.distributions.FloatDistribution(1e-5, 0.3, log=True),
-            "method": optuna.distributions.CategoricalDistribution([entry.label for entry in methods]),
-        }
-        half = math.ceil(count / 2)
-        sampler = optuna.samplers.TPESampler(seed=self.plan.seed, n_startup_trials=half, constant_liar=True)
-        study = optuna.create_study(sampler=sampler)
-        for entry in methods[:half]:
-            study.enqueue_trial({"lr": recipe.lr, "weight_decay": recipe.weight_decay, "method": entry.label})
-        by_label = {entry.label: entry for entry in methods}
-        found: list[Candidate] = []
-        for number in (half, count - half):
-            asked = [study.ask(space) for _ in range(number)]
-            entries = []
-            for place, trial in enumerate(asked, start=len(found)):
-                proposed = {name: float(f"{trial.params[name]:.3g}") for name in ("lr", "weight_decay")}
-                base = by_label[trial.params["method"]]
-                entries.append(self.entry(replace(base, recipe={**proposed, **base.recipe}), 0, place))
-            trained = self.trained(entries, 0)
-            for trial, candidate in zip(asked, trained, strict=True):
-                cost = chosen_cost(candidate.score, self.select)
-                study.tell(trial, cost if math.isfinite(cost) else 1e9)
-            found += trained
-        return self.ranked(found)
+        """Trains the defaults of every method, and settings spread evenly around them."""
+        here, count = self.prepared_experiment, self.plan.candidates[0]
+        names, methods = searched(here.experiment), here.experiment.methods
+        defaults = {name: getattr(here.recipe, name) for name in names}
+        settings = [*[defaults] * len(methods), *spread(here.recipe, names, count, seed=self.plan.seed)]
+        entries = []
+        for place, changes in enumerate(settings[:count]):
+            base = methods[place % len(methods)]
+            entries.append(self.entry(replace(base, recipe={**changes, **base.recipe}), 0, place))
+        return self.ranked(self.trained(entries, 0))
 
     def entry(self, base: MethodEntry, rung: int, place: int) -> MethodEntry:
         """Returns the row of a candidate on a rung, with a label of its own."""
@@ -357,6 +337,22 @@ class _Search:
         for candidate in candidates:
             for path in self.folder.glob(f"runs/{candidate.entry.label}/*/{CHECKPOINT}"):
                 path.unlink(missing_ok=True)
+
+
+def searched(experiment: Experiment) -> list[str]:
+    """Returns the settings that a fit chooses: those that were not given."""
+    return [name for name in ("lr", "weight_decay") if name not in experiment.recipe]
+
+
+def spread(recipe: Recipe, names: Sequence[str], count: int, *, seed: int) -> list[dict[str, float]]:
+    """Returns values of settings, evenly spread on a logarithmic scale by a scrambled Sobol sequence."""
+    if not names:
+        return []
+    ranges = {"lr": (recipe.lr / 10, recipe.lr * 10), "weight_decay": (1e-5, 0.3)}
+    points = torch.quasirandom.SobolEngine(len(names), scramble=True, seed=seed).draw(count, dtype=torch.float64)
+    low, high = torch.tensor([ranges[name] for name in names], dtype=torch.float64).log().unbind(dim=1)
+    values = (low + points * (high - low)).exp().tolist()
+    return [{name: float(f"{value:.3g}") for name, value in zip(names, each, strict=True)} for each in values]
 
 
 def chosen_cost(value: float, select: str) -> float:

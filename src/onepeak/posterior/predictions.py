@@ -168,6 +168,8 @@ class Predictions:
     distance: Tensor | None = None
     """float32, one per sample: how far it lies from the training samples in the network's own features; usual samples
     lie within 1. None if the model does not know."""
+    coordinates: Tensor | None = None
+    """float32, samples x axes: where each lies on the axes along which the training differs most in these features."""
     unlike: tuple[Unlike, ...] = ()
     """How each sample is unlike the training samples; empty if that was not checked."""
     refer: tuple[str | None, ...] = ()

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import torch
@@ -14,6 +15,7 @@ from onepeak.methods.method import Method
 from onepeak.metrics.catalog import DEFAULT_NAMES, collection
 from onepeak.networks.network import Network
 from onepeak.posterior.predictions import Predictions
+from onepeak.training.familiarity import Familiarity
 from onepeak.training.feed import Feed, Indices, on_device
 
 if TYPE_CHECKING:
@@ -27,19 +29,35 @@ SAMPLES_AT_ONCE = 4096
 
 @torch.inference_mode()
 def predict(
-    network: Network, feed: Feed, indices: Indices, labels: Tensor, *, fabric: "Fabric", batch_size: int
+    network: Network,
+    feed: Feed,
+    indices: Indices,
+    labels: Tensor,
+    *,
+    fabric: "Fabric",
+    batch_size: int,
+    familiarity: Familiarity | None = None,
 ) -> Predictions:
-    """Returns the posteriors and predicted labels of some samples."""
+    """Returns the posteriors and predicted labels of some samples; with `familiarity`, their distances too."""
     network.eval()
     log_probs = torch.empty(len(indices), network.method.num_classes)
     predicted = torch.empty(len(indices), dtype=torch.int64)
+    seen: list[tuple[Tensor, Tensor, Tensor]] = []
     for places, inputs in feed.evaluation_inputs(indices, batch_size=batch_size):
         with fabric.autocast():
-            outputs = network(inputs)
+            outputs, features = network.with_features(inputs)
         log_probs[places] = network.method.log_probs(outputs).float().cpu()
         predicted[places] = network.method.predict(outputs).cpu()
+        if familiarity is not None:
+            features = familiarity.seen(inputs, features).nan_to_num()
+            seen.append((places, familiarity.distance(features).cpu(), familiarity.coordinates(features).cpu()))
     chosen = labels[on_device(indices, labels.device)].cpu()
-    return Predictions(items=indices, truth=chosen, predicted_index=predicted, log_probs=log_probs)
+    found = Predictions(items=indices, truth=chosen, predicted_index=predicted, log_probs=log_probs)
+    if not seen:
+        return found
+    places, distance, coordinates = map(torch.cat, zip(*seen, strict=True))
+    order = places.argsort()
+    return replace(found, distance=distance[order], coordinates=coordinates[order])
 
 
 def measured_names(select: str) -> tuple[str, ...]:

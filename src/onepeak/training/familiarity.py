@@ -1,6 +1,7 @@
 """How far an image lies from those of the training, in the features of the network itself."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ _REFERENCES = 500
 _MOST_TEXTS = 5000
 _FEWEST = 30
 _MOST_VALID = 1000
+_MOST_AXES = 16
 _LEAST = 1e-3
 """The smallest threshold: copies of the training images in the validation part would set it to 0."""
 
@@ -60,6 +62,18 @@ class Familiarity:
         """
         nearest = (normalize(features.float()) @ normalize(self.references.to(features.device).float()).T).amax(dim=1)
         return (2 - 2 * nearest).clamp(min=0).sqrt() / self.threshold
+
+    def coordinates(self, features: Tensor) -> Tensor:
+        """Returns where each sample lies on the few axes along which training images differ most, the widest first."""
+        middle, axes = (each.to(features.device) for each in self._axes)
+        return (normalize(features.float()) - middle) @ axes.T
+
+    @cached_property
+    def _axes(self) -> tuple[Tensor, Tensor]:
+        references = normalize(self.references.cpu().float())
+        middle = references.mean(dim=0)
+        axes = torch.linalg.svd(references - middle, full_matrices=False).Vh[:_MOST_AXES]
+        return middle, axes * axes.sum(dim=1, keepdim=True).sign()  # an axis and its opposite are equally good
 
 
 @torch.inference_mode()

@@ -23,6 +23,7 @@ PREDICTIONS = "predictions.parquet"
 def write_predictions(parts: Mapping[str, Predictions], items: Items, folder: Path) -> None:
     """Writes the predictions of each part with the true labels and, for image files, their paths."""
     pandas = require("pandas", extra="data", purpose="The predictions")
+    axes = max(0 if part.coordinates is None else part.coordinates.shape[1] for part in parts.values())
     frames = [
         pandas.DataFrame(
             {
@@ -32,12 +33,20 @@ def write_predictions(parts: Mapping[str, Predictions], items: Items, folder: Pa
                 "label": part.truth.numpy(),
                 "predicted": part.predicted_index.numpy(),
                 "log_probs": list(part.log_probs.numpy()),
+                "distance": np.float32("nan") if part.distance is None else part.distance.numpy(),
+                "coordinates": list(_coordinates(part, axes)),
             }
         )
         for name, part in parts.items()
     ]
     whole = pandas.concat(frames, ignore_index=True)
     write_in_one_step(folder / PREDICTIONS, lambda path: whole.to_parquet(path, index=False))
+
+
+def _coordinates(part: Predictions, axes: int) -> npt.NDArray[np.float32]:
+    """Of every sample; NaN where they are not known."""
+    none = np.full((len(part), axes), np.nan, dtype=np.float32)
+    return none if part.coordinates is None else part.coordinates.numpy()
 
 
 def read_predictions(
@@ -47,8 +56,8 @@ def read_predictions(
 
     Args:
         run: The run's folder.
-        columns: Some of part, item, path, label, predicted, log_probs; by default all. Other columns are not read from
-            disk.
+        columns: Some of part, item, path, label, predicted, log_probs, distance, coordinates; by default all. Other
+            columns are not read from disk.
         part: Only the samples of this part.
 
     Returns:
@@ -79,8 +88,10 @@ def read_predictions(
 
 def part_predictions(run: str | Path, part: Part) -> Predictions:
     """Reads one run's predictions for one part as a record; its sources are the paths of images."""
-    found = read_predictions(run, columns=("item", "path", "label", "predicted", "log_probs"), part=part)
+    found = read_predictions(run, part=part)
     paths = tuple(found["path"].tolist())
+    distance, coordinates = found.get("distance"), found.get("coordinates")  # earlier versions wrote neither
+    known = distance is not None and coordinates is not None and not np.isnan(distance).any()
     return Predictions(  # copies: arrays read from disk may not be written to
         predicted_index=torch.tensor(found["predicted"]),
         log_probs=torch.tensor(found["log_probs"]),
@@ -88,6 +99,8 @@ def part_predictions(run: str | Path, part: Part) -> Predictions:
         items=found["item"],
         sources=() if None in paths else paths,
         source_name="path",
+        distance=torch.tensor(distance) if known else None,
+        coordinates=torch.tensor(coordinates) if known else None,
     )
 
 

@@ -167,26 +167,17 @@ def train_run(
         )
         if not test:
             return _trial(loop, select, folder)
-        size = recipe.evaluation_batch_size
-        parts = {
-            name: predict(network, feed, indices, loop.device_labels, fabric=fabric, batch_size=size)
-            for name, indices in (("valid", split.valid), ("test", split.test))
-        }
-        predicted = parts["valid"].predicted_index
+        loaded: dict[str, Any] = {"fabric": fabric, "batch_size": recipe.evaluation_batch_size}
+        valid = predict(network, feed, split.valid, loop.device_labels, **loaded)
         strength = None  # features have no positions
         if prepared.features is None:
-            strength = evidence_range(network, feed, split.valid, predicted, fabric=fabric, batch_size=size)
+            strength = evidence_range(network, feed, split.valid, valid.predicted_index, **loaded)
         familiarity = None
         if prepared.store is not None or prepared.encoder_digest is not None:
-            familiarity = familiarity_of(
-                network,
-                feed,
-                split.train,
-                split.valid,
-                fabric=fabric,
-                batch_size=size,
-                inputs=None if encoder is None else encoder.text_features,
-            )
+            inputs = None if encoder is None else encoder.text_features
+            familiarity = familiarity_of(network, feed, split.train, split.valid, inputs=inputs, **loaded)
+        test_part = predict(network, feed, split.test, loop.device_labels, familiarity=familiarity, **loaded)
+        parts = {"valid": valid, "test": test_part}
     trained = Trained(
         network=network, history=loop.history, best_epoch=loop.best_epoch, seconds=loop.seconds, fabric=fabric
     )
