@@ -3,18 +3,21 @@
 from onepeak.posterior.calibrate import Reliability, ReliabilityBin, fit_temperature, reliability, temper
 from onepeak.posterior.conformal import ContiguousSets, covers, price_of_contiguity, sizes
 from onepeak.posterior.decide import DECISIONS, mean, median, minimum_cost, mode
+from onepeak.posterior.label_errors import LabelErrors, likely_label_errors
 from onepeak.posterior.projection import project
 from onepeak.posterior.shape import is_paradoxical, is_unimodal, runner_up_distance
 
 __all__ = [
     "DECISIONS",
     "ContiguousSets",
+    "LabelErrors",
     "Reliability",
     "ReliabilityBin",
     "covers",
     "fit_temperature",
     "is_paradoxical",
     "is_unimodal",
+    "likely_label_errors",
     "mean",
     "median",
     "minimum_cost",
