@@ -1,15 +1,16 @@
 """CDW-CE, OLL and CS-CE: each class costs by its distance from the label (Polat, Castagnos 2022; Galdran 2020)."""
 
+from dataclasses import replace
 from functools import partial
 from typing import final
 
 import torch
 
-from onepeak._core.check import check_number
-from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak._core.tensors import Labels, LogProbs, Outputs, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.method import SoftmaxMethod, offsets_from
 from onepeak.methods.record import MethodRecord
+from onepeak.methods.settings import number
 
 
 @final
@@ -42,15 +43,11 @@ class ClassDistance(SoftmaxMethod):
     COLING 2022.
     """
 
-    def __init__(
-        self, num_classes: int, *, power: float = 5.0, margin: float = 0.0, class_weight: PerClass | None = None
-    ) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.power = check_number("power", power, above=0)
-        self.margin = check_number("margin", margin, minimum=0, below=1)
+    power: float = number(5.0, above=0)
+    margin: float = number(0.0, minimum=0, below=1)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        distances = (torch.arange(self.num_classes, device=labels.device) - labels.unsqueeze(-1)).abs()
+        distances = offsets_from(labels, self.num_classes).abs()
         log_rest = log_of_the_rest(outputs)
         if self.margin:
             log_rest = (log_rest.exp() + self.margin).clamp(max=1).log()
@@ -76,10 +73,10 @@ CDW_CE = MethodRecord(
     build=ClassDistance,
 )
 
-OLL = MethodRecord(
+OLL = replace(
+    CDW_CE,
     name="oll",
     title="ordinal log loss",
-    family="distance",
     reference="Castagnos, Mihelich, Dognin 2022, A simple log-based loss function for ordinal text classification",
     build=partial(ClassDistance, power=1.5),
 )
@@ -108,15 +105,11 @@ class CostSensitive(SoftmaxMethod):
     grading from eye fundus images", MICCAI 2020.
     """
 
-    def __init__(
-        self, num_classes: int, *, weight: float = 10.0, power: float = 2.0, class_weight: PerClass | None = None
-    ) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.weight = check_number("weight", weight, minimum=0)
-        self.power = check_number("power", power, above=0)
+    weight: float = number(10.0, minimum=0)
+    power: float = number(2.0, above=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        distances = (torch.arange(self.num_classes, device=labels.device) - labels.unsqueeze(-1)).abs()
+        distances = offsets_from(labels, self.num_classes).abs()
         costs = (distances.to(outputs.dtype) / (self.num_classes - 1)) ** self.power
         return cross_entropy(outputs, labels) + self.weight * (costs * outputs.softmax(dim=-1)).sum(dim=-1)
 

@@ -1,6 +1,7 @@
 """The paper's contribution: an order constraint put on any method that has class scores."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import final
 
 import torch
@@ -16,7 +17,8 @@ from onepeak.constraints.penalty import QuadraticPenalty
 from onepeak.errors import InputError
 from onepeak.methods.cross_entropy import CrossEntropy
 from onepeak.methods.method import Method, Wrapped
-from onepeak.methods.record import MethodRecord, with_settings_of
+from onepeak.methods.record import MethodRecord
+from onepeak.methods.settings import with_settings_of
 
 
 @final
@@ -84,25 +86,16 @@ def under(constraint: Callable[..., OrderConstraint]) -> Callable[..., Constrain
     return build
 
 
-_BELHARBI = "Belharbi et al. 2019, Non-parametric uni-modality constraints for deep ordinal classification"
-
 PN = MethodRecord(
     name="pn",
     title="cross-entropy under a penalty",
     family="constraint",
-    reference=_BELHARBI,
+    reference="Belharbi et al. 2019, Non-parametric uni-modality constraints for deep ordinal classification",
     as_published="same",
     build=under(QuadraticPenalty),
 )
 
-ELB = MethodRecord(
-    name="elb",
-    title="cross-entropy under a log-barrier",
-    family="constraint",
-    reference=_BELHARBI,
-    as_published="same",
-    build=under(LogBarrier),
-)
+ELB = replace(PN, name="elb", title="cross-entropy under a log-barrier", build=under(LogBarrier))
 
 HINGE = MethodRecord(
     name="hinge",

@@ -6,8 +6,9 @@ import torch
 
 from onepeak._core.tensors import Outputs, Scores
 from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.precision import below_the_peak, widened
 from onepeak.methods.record import MethodRecord
-from onepeak.methods.unimodal_net import SMALLEST_STEP, below_the_peak, widened
+from onepeak.methods.unimodal_net import SMALLEST_STEP
 
 
 @final
@@ -33,15 +34,10 @@ class Copoc(SoftmaxMethod):
     Reference: Dey, Merugu, Kaveri, "Conformal prediction sets for ordinal classification", NeurIPS 2023.
     """
 
-    @property
-    def num_outputs(self) -> int:
-        return self.num_classes
-
     def class_scores(self, outputs: Outputs) -> Scores:
         first, steps = widened(outputs).split([1, self.num_classes - 1], dim=-1)
-        places = torch.cat([first - (self.num_classes - 1) / 2, (1 + steps).abs() + SMALLEST_STEP], dim=-1).cumsum(
-            dim=-1
-        )
+        start = first - (self.num_classes - 1) / 2
+        places = torch.cat([start, (1 + steps).abs() + SMALLEST_STEP], dim=-1).cumsum(dim=-1)
         return below_the_peak(-places.abs(), outputs.dtype)
 
 

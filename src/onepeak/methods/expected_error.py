@@ -2,10 +2,8 @@
 
 from typing import final
 
-import torch
-
 from onepeak._core.tensors import Labels, Outputs, PerSample, Scores
-from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.method import SoftmaxMethod, offsets_from
 from onepeak.methods.record import MethodRecord
 from onepeak.posterior.decide import expected_label
 
@@ -59,7 +57,7 @@ class ExpectedAbsoluteError(SoftmaxMethod):
 
 def expected_distance(scores: Scores, labels: Labels, power: float = 1.0) -> PerSample:
     """The mean power of the distance between the label and a class drawn from the softmax of the scores."""
-    distances = (torch.arange(scores.shape[-1], device=labels.device) - labels.unsqueeze(-1)).abs()
+    distances = offsets_from(labels, scores.shape[-1]).abs()
     return (scores.softmax(dim=-1) * distances.to(scores.dtype) ** power).sum(dim=-1)
 
 

@@ -6,12 +6,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from onepeak._core.check import check_number
-from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample, Scores
+from onepeak._core.tensors import Labels, Outputs, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.precision import below_the_peak, widened
 from onepeak.methods.record import MethodRecord
-from onepeak.methods.unimodal_net import below_the_peak, widened
+from onepeak.methods.settings import number
 
 NARROWEST = 0.05
 """The smallest standard deviation, in classes: there the posterior already lies on one class."""
@@ -45,13 +45,8 @@ class Gaussian(SoftmaxMethod):
     fundus images", Medical Image Analysis 2020.
     """
 
-    def __init__(self, num_classes: int, *, variance_weight: float = 0.1, class_weight: PerClass | None = None) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.variance_weight = check_number("variance_weight", variance_weight, minimum=0)
-
-    @property
-    def num_outputs(self) -> int:
-        return 2
+    num_outputs = 2
+    variance_weight: float = number(0.1, minimum=0)
 
     def deviation(self, outputs: Outputs) -> PerSample:
         """The standard deviation, in classes."""
@@ -122,13 +117,8 @@ class Regression(SoftmaxMethod):
         tensor([0, 3, 4])
     """
 
-    def __init__(self, num_classes: int, *, deviation: float = 1.0, class_weight: PerClass | None = None) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.deviation = check_number("deviation", deviation, above=0)
-
-    @property
-    def num_outputs(self) -> int:
-        return 1
+    num_outputs = 1
+    deviation: float = number(1.0, above=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         targets = 2 * labels.to(outputs.dtype) / (self.num_classes - 1) - 1

@@ -1,15 +1,16 @@
 """Questions of the form "is the label above k?", asked for each of the c - 1 levels k."""
 
-from typing import final, get_args
+from dataclasses import replace
+from typing import final
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from onepeak._core.check import check_choice
-from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, full_precision
-from onepeak.methods.method import MedianOrMode, Method
+from onepeak._core.tensors import Labels, LogProbs, Outputs, PerSample, full_precision
+from onepeak.methods.method import Method
 from onepeak.methods.record import MethodRecord
+from onepeak.methods.settings import choice
 
 SMALLEST_DIFFERENCE = 1e-12
 """The class between two equal levels has probability 0. Their logits are set this far apart, so its log-probability is
@@ -101,11 +102,7 @@ class LevelQuestions(LevelMethod):
     simple approach to ordinal classification", ECML 2001.
     """
 
-    def __init__(
-        self, num_classes: int, *, decision: MedianOrMode = "median", class_weight: PerClass | None = None
-    ) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.decision = check_choice("decision", decision, get_args(MedianOrMode))
+    decision: str = choice("median", "mode")
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         return level_cross_entropy(outputs, labels)
@@ -124,13 +121,12 @@ FRANK_HALL = MethodRecord(
     fixed={"decision": "mode"},
 )
 
-OR_CNN = MethodRecord(
+OR_CNN = replace(
+    FRANK_HALL,
     name="or-cnn",
     title="one question per level, first answered no",
-    family="levels",
     reference="Niu et al. 2016, Ordinal regression with multiple output CNN for age estimation",
-    num_outputs="c-1",
-    build=LevelQuestions,
+    year=2016,
     fixed={"decision": "median"},
 )
 
@@ -159,14 +155,10 @@ class Coral(Method):
 
     decision = "median"
     own_rate = 10.0
+    num_outputs = 1
 
-    def __init__(self, num_classes: int, *, class_weight: PerClass | None = None) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.biases = nn.Parameter(torch.arange(num_classes - 1, 0, -1) / (num_classes - 1))
-
-    @property
-    def num_outputs(self) -> int:
-        return 1
+    def setup(self) -> None:
+        self.biases = nn.Parameter(torch.arange(self.num_classes - 1, 0, -1) / (self.num_classes - 1))
 
     def levels(self, outputs: Outputs) -> Tensor:
         """The logit of each level."""

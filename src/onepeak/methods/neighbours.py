@@ -1,19 +1,17 @@
 """CO2, HO2 and QUL: probabilities fall away from the label by a margin (Albuquerque et al. 2021, 2022)."""
 
+from dataclasses import replace
 from functools import partial
-from typing import Literal, TypeAlias, final, get_args
+from typing import final
 
-import torch
 from torch import Tensor
 
-from onepeak._core.check import check_choice, check_number
-from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
+from onepeak._core.tensors import Labels, Outputs, PerSample
 from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.constraints.gaps import signed_gaps
-from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.method import SoftmaxMethod, offsets_from
 from onepeak.methods.record import MethodRecord
-
-NeighboursBase: TypeAlias = Literal["cross_entropy", "entropy"]
+from onepeak.methods.settings import choice, number
 
 
 @final
@@ -43,19 +41,9 @@ class Neighbours(SoftmaxMethod):
     Science 2021.
     """
 
-    def __init__(
-        self,
-        num_classes: int,
-        *,
-        base: NeighboursBase = "cross_entropy",
-        weight: float = 1.0,
-        margin: float = 0.05,
-        class_weight: PerClass | None = None,
-    ) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.base = check_choice("base", base, get_args(NeighboursBase))
-        self.weight = check_number("weight", weight, minimum=0)
-        self.margin = check_number("margin", margin, minimum=0)
+    base: str = choice("cross_entropy", "entropy")
+    weight: float = number(1.0, minimum=0)
+    margin: float = number(0.05, minimum=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         hinges = (self.margin + signed_gaps(outputs.softmax(dim=-1), labels)).relu().sum(dim=-1)
@@ -77,11 +65,10 @@ CO2 = MethodRecord(
     fixed={"base": "cross_entropy"},
 )
 
-HO2 = MethodRecord(
+HO2 = replace(
+    CO2,
     name="ho2",
     title="entropy and ordered neighbours",
-    family="distance",
-    reference="Albuquerque, Cruz, Cardoso 2021, Ordinal losses for classification of cervical cancer risk",
     build=partial(Neighbours, weight=10.0),
     fixed={"base": "entropy"},
 )
@@ -112,16 +99,12 @@ class QuasiUnimodal(SoftmaxMethod):
     Reference: Albuquerque, Cruz, Cardoso, "Quasi-unimodal distributions for ordinal classification", Mathematics 2022.
     """
 
-    def __init__(
-        self, num_classes: int, *, weight: float = 1.0, margin: float = 0.05, class_weight: PerClass | None = None
-    ) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.weight = check_number("weight", weight, minimum=0)
-        self.margin = check_number("margin", margin, minimum=0)
+    weight: float = number(1.0, minimum=0)
+    margin: float = number(0.05, minimum=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         probs = outputs.softmax(dim=-1)
-        offsets = torch.arange(self.num_classes, device=labels.device) - labels.unsqueeze(-1)
+        offsets = offsets_from(labels, self.num_classes)
         above = labels.unsqueeze(-1) + offsets.sign() * (offsets.abs() > 1)
         hinges = (self.margin + probs - probs.gather(-1, above)).relu() * (offsets != 0)
         return cross_entropy(outputs, labels) + self.weight * hinges.sum(dim=-1)

@@ -1,15 +1,15 @@
 """RPS and MCE: squared errors of the cumulative and of the single probabilities (Hou et al. 2016; Brier 1950)."""
 
-from typing import final, get_args
+from typing import final
 
 import torch
 from torch import Tensor
 
-from onepeak._core.check import check_choice, check_number
-from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
+from onepeak._core.tensors import Labels, Outputs, PerSample
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.methods.method import MedianOrMode, SoftmaxMethod
+from onepeak.methods.method import SoftmaxMethod
 from onepeak.methods.record import MethodRecord
+from onepeak.methods.settings import choice, number
 
 
 @final
@@ -38,19 +38,9 @@ class RankedProbability(SoftmaxMethod):
     "Squared earth mover's distance-based loss for training deep neural networks", 2016.
     """
 
-    def __init__(
-        self,
-        num_classes: int,
-        *,
-        weight: float = 1.0,
-        cross_entropy_weight: float = 0.0,
-        decision: MedianOrMode = "median",
-        class_weight: PerClass | None = None,
-    ) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.weight = check_number("weight", weight, above=0)
-        self.cross_entropy_weight = check_number("cross_entropy_weight", cross_entropy_weight, minimum=0)
-        self.decision = check_choice("decision", decision, get_args(MedianOrMode))
+    weight: float = number(1.0, above=0)
+    cross_entropy_weight: float = number(0.0, minimum=0)
+    decision: str = choice("median", "mode")
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         score = self.weight * ranked_probability(outputs.softmax(dim=-1), labels)

@@ -4,14 +4,14 @@ from typing import final
 
 import torch
 
-from onepeak._core.check import check_number
-from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample, Scores
+from onepeak._core.tensors import Labels, Outputs, PerSample, Scores
 from onepeak.methods.cumulative_link import log_normal_mass
 from onepeak.methods.expected_error import expected_distance
 from onepeak.methods.gaussian import place_on_scale
 from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.precision import below_the_peak, widened
 from onepeak.methods.record import MethodRecord
-from onepeak.methods.unimodal_net import below_the_peak, widened
+from onepeak.methods.settings import number
 
 
 @final
@@ -38,16 +38,9 @@ class TruncatedNormal(SoftmaxMethod):
     probabilities", 2020.
     """
 
-    def __init__(
-        self, num_classes: int, *, deviation: float = 1.0, power: float = 1.0, class_weight: PerClass | None = None
-    ) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.deviation = check_number("deviation", deviation, above=0)
-        self.power = check_number("power", power, above=0)
-
-    @property
-    def num_outputs(self) -> int:
-        return 1
+    num_outputs = 1
+    deviation: float = number(1.0, above=0)
+    power: float = number(1.0, above=0)
 
     def class_scores(self, outputs: Outputs) -> Scores:
         mean = place_on_scale(widened(outputs), self.num_classes)

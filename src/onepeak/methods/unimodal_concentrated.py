@@ -2,13 +2,11 @@
 
 from typing import final
 
-import torch
-
-from onepeak._core.check import check_number
-from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
+from onepeak._core.tensors import Labels, Outputs, PerSample
 from onepeak.constraints.gaps import signed_gaps
-from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.method import SoftmaxMethod, offsets_from
 from onepeak.methods.record import MethodRecord
+from onepeak.methods.settings import number
 from onepeak.posterior.decide import expected_label
 
 WIDTH_OF_A_CLASS = 1 / 12
@@ -44,14 +42,11 @@ class UnimodalConcentrated(SoftmaxMethod):
     """
 
     decision = "mean"
-
-    def __init__(self, num_classes: int, *, weight: float = 10.0, class_weight: PerClass | None = None) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.weight = check_number("weight", weight, minimum=0)
+    weight: float = number(10.0, minimum=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         probs, average = outputs.softmax(dim=-1), expected_label(outputs)
-        distances = torch.arange(self.num_classes, device=outputs.device) - average.unsqueeze(-1)
+        distances = offsets_from(average, self.num_classes)
         variance = WIDTH_OF_A_CLASS + (probs * distances.square()).sum(dim=-1)
         concentrated = 0.5 * variance.log() + (average - labels).square() / (2 * variance)
         return concentrated + self.weight * signed_gaps(probs, labels).relu().sum(dim=-1)

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from onepeak._core.tensors import Outputs, Scores
 from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.precision import below_the_peak, widened
 from onepeak.methods.record import MethodRecord
 
 
@@ -30,10 +31,6 @@ class UnimodalNet(SoftmaxMethod):
     Reference: Cardoso, Cruz, Albuquerque, "Unimodal distributions for ordinal regression", 2023.
     """
 
-    @property
-    def num_outputs(self) -> int:
-        return self.num_classes
-
     def class_scores(self, outputs: Outputs) -> Scores:
         steps = positive(widened(outputs)) + SMALLEST_STEP
         rising = steps.cumsum(dim=-1)
@@ -51,16 +48,6 @@ def positive(x: Tensor) -> Tensor:
 SMALLEST_STEP = 0.01
 """Added to every step, so that neighbours differ in float32 too: otherwise an output that gives a step of 0 would be a
 tie."""
-
-
-def widened(outputs: Tensor) -> Tensor:
-    """The outputs in float64, if the device has it: scores near the peak are close differences of large sums."""
-    return outputs if outputs.device.type == "mps" else outputs.double()
-
-
-def below_the_peak(scores: Tensor, dtype: torch.dtype) -> Tensor:
-    """Shifts scores to a maximum of 0, so that those near the peak keep their precision in a narrower dtype."""
-    return (scores - scores.amax(dim=-1, keepdim=True).detach()).to(dtype)
 
 
 UNIMODAL_NET = MethodRecord(

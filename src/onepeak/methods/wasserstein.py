@@ -2,11 +2,11 @@
 
 from typing import final
 
-from onepeak._core.check import check_number
-from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
+from onepeak._core.tensors import Labels, Outputs, PerSample
 from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.methods.method import SoftmaxMethod
 from onepeak.methods.record import MethodRecord
+from onepeak.methods.settings import number
 from onepeak.posterior import project
 
 
@@ -36,9 +36,7 @@ class WassersteinUnimodal(SoftmaxMethod):
     Reference: Cardoso, Cruz, Albuquerque, "Unimodal distributions for ordinal regression", 2023.
     """
 
-    def __init__(self, num_classes: int, *, weight: float = 10.0, class_weight: PerClass | None = None) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.weight = check_number("weight", weight, minimum=0)
+    weight: float = number(10.0, minimum=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         log_probs = outputs.log_softmax(dim=-1)
