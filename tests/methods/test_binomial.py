@@ -3,7 +3,7 @@ import torch
 from dlordinal.output_layers import BinomialLayer
 from scipy.stats import binom
 
-from onepeak.methods.binomial import Binomial, binomial_scores
+from onepeak.methods.counts import Binomial, binomial_scores
 
 
 def test_the_posterior_is_scipys_binomial():

@@ -7,8 +7,8 @@ import onepeak
 from onepeak.constraints import ELBLoss, LogBarrier, PenaltyLoss, QuadraticPenalty
 from onepeak.errors import InputError
 from onepeak.methods.constrained import Constrained
+from onepeak.methods.counts import Poisson
 from onepeak.methods.cross_entropy import CrossEntropy
-from onepeak.methods.poisson import Poisson
 
 
 def test_a_barrier_worked_by_hand():

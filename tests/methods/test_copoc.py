@@ -2,8 +2,7 @@ import pytest
 import torch
 from dlordinal.output_layers import COPOC
 
-from onepeak.methods.copoc import Copoc
-from onepeak.methods.unimodal_net import SMALLEST_STEP
+from onepeak.methods.steps import SMALLEST_STEP, Copoc
 from onepeak.posterior import is_unimodal
 
 OUTPUTS = torch.randn(20, 6, generator=torch.Generator().manual_seed(0))

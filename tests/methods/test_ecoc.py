@@ -2,7 +2,7 @@ import pytest
 import torch
 from dlordinal.losses import OrdinalECOCDistanceLoss
 
-from onepeak.methods.ecoc import CodeWords
+from onepeak.methods.levels import CodeWords
 
 OUTPUTS = torch.randn(9, 4, generator=torch.Generator().manual_seed(0))
 LABELS = torch.arange(9) % 5

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from onepeak.methods.expected_error import ExpectedAbsoluteError, ExpectedError
+from onepeak.methods.class_distance import ExpectedAbsoluteError, ExpectedError
 from onepeak.metrics.functional import earth_mover_distance
 
 

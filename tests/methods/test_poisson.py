@@ -6,7 +6,7 @@ import torch
 from dlordinal.output_layers import PoissonLayer
 from scipy import stats
 
-from onepeak.methods.poisson import Poisson, PoissonRate
+from onepeak.methods.counts import Poisson, PoissonRate
 from onepeak.posterior import is_unimodal
 
 

@@ -10,7 +10,8 @@ from torch.nn import functional as F
 
 import reference.methods as reference
 from onepeak.constraints import order_gaps
-from onepeak.methods.slopes import Slopes, accumulate
+from onepeak.methods.levels import accumulate
+from onepeak.methods.slopes import Slopes
 from onepeak.posterior import is_unimodal
 
 

@@ -2,7 +2,7 @@ import pytest
 import torch
 from scipy import stats
 
-from onepeak.methods.truncated_normal import TruncatedNormal
+from onepeak.methods.gaussian import TruncatedNormal
 
 
 def test_the_posterior_is_that_of_scipys_truncated_normal():

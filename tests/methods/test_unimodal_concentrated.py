@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from onepeak.methods.unimodal_concentrated import UnimodalConcentrated
+from onepeak.methods.neighbours import UnimodalConcentrated
 
 
 def test_the_loss_is_the_value_worked_by_hand():

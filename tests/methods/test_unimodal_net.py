@@ -1,6 +1,7 @@
 import torch
 
-from onepeak.methods.unimodal_net import UnimodalNet, below_the_peak, positive
+from onepeak.methods.precision import below_the_peak
+from onepeak.methods.steps import UnimodalNet, positive
 from onepeak.posterior import is_unimodal
 
 

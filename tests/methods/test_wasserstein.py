@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import onepeak
-from onepeak.methods.wasserstein import WassersteinUnimodal
+from onepeak.methods.neighbours import WassersteinUnimodal
 
 
 def loss(probs, label, **settings):

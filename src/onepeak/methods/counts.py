@@ -60,13 +60,7 @@ class Poisson(SoftmaxMethod):
 
 
 PO = MethodRecord(
-    name="po",
-    title="Poisson",
-    family="distribution",
-    reference="Beckham, Pal 2017, Unimodal probability distributions for deep ordinal classification",
-    unimodal=True,
-    as_published="differs",
-    build=Poisson,
+    name="po", title="Poisson", family="distribution", unimodal=True, as_published="differs", build=Poisson
 )
 
 
@@ -114,7 +108,6 @@ POISSON = MethodRecord(
     name="poisson",
     title="Poisson, learnt temperature",
     family="distribution",
-    reference="Beckham, Pal 2017, Unimodal probability distributions for deep ordinal classification",
     num_outputs="1",
     unimodal=True,
     build=PoissonRate,
@@ -149,7 +142,6 @@ BINOMIAL = MethodRecord(
     name="binomial",
     title="binomial, learnt temperature",
     family="distribution",
-    reference="da Costa, Alonso, Cardoso 2008, The unimodal model for the classification of ordinal data",
     num_outputs="1",
     unimodal=True,
     build=Binomial,

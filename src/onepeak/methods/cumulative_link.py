@@ -101,7 +101,7 @@ def _bounded_exp(x: Tensor) -> Tensor:
 
 
 class Link(NamedTuple):
-    """A distribution of places on the line: its name in titles, its quantiles and the log-probabilities of intervals."""
+    """A distribution over the line: its name in titles, its quantiles, the log-probabilities of intervals."""
 
     title: str
     quantiles: Callable[[Tensor], Tensor]
@@ -169,7 +169,6 @@ def _record(link: str) -> MethodRecord:
         name="clm" if link == "logit" else f"clm-{link}",
         title=f"cumulative link, {LINKS[link].title}",
         family="levels",
-        reference="McCullagh 1980, Regression models for ordinal data",
         num_outputs="1",
         build=CumulativeLink,
         fixed={"link": link},

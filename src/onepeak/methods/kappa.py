@@ -69,10 +69,4 @@ class WeightedKappa(SoftmaxMethod):
         return distances if self.penalty == "linear" else distances.square()
 
 
-WK = MethodRecord(
-    name="wk",
-    title="weighted kappa of the batch",
-    family="distance",
-    reference="de la Torre, Puig, Valls 2018, Weighted kappa loss function for ordinal data in deep learning",
-    build=WeightedKappa,
-)
+WK = MethodRecord(name="wk", title="weighted kappa of the batch", family="distance", build=WeightedKappa)

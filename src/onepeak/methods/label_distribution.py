@@ -88,18 +88,9 @@ class DistributionAndMean(SoftmaxMethod):
 
 
 LD = MethodRecord(
-    name="ld",
-    title="label distribution",
-    family="soft-labels",
-    reference="Geng 2016, Label distribution learning",
-    as_published="differs",
-    build=LabelDistribution,
+    name="ld", title="label distribution", family="soft-labels", as_published="differs", build=LabelDistribution
 )
 
 DLDL_V2 = MethodRecord(
-    name="dldl-v2",
-    title="label distribution and its mean",
-    family="soft-labels",
-    reference="Gao et al. 2018, Age estimation using expectation of label distribution learning",
-    build=DistributionAndMean,
+    name="dldl-v2", title="label distribution and its mean", family="soft-labels", build=DistributionAndMean
 )

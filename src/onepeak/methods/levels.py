@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from onepeak._core.tensors import Labels, LogProbs, Outputs, PerSample, full_precision
-from onepeak.methods.method import Method
+from onepeak._core.tensors import Labels, LogProbs, Outputs, PerSample, Scores, full_precision
+from onepeak.methods.method import Method, SoftmaxMethod
 from onepeak.methods.record import MethodRecord
 from onepeak.methods.settings import choice
 
@@ -67,6 +67,11 @@ def log_products(step_logits: Outputs) -> LogProbs:
     return taken + F.pad(F.logsigmoid(-step_logits), (0, 1))
 
 
+def accumulate(slopes: Outputs) -> Scores:
+    """Class scores from their slopes: 0, then the cumulative sum."""
+    return F.pad(slopes.cumsum(dim=-1), (1, 0))
+
+
 class LevelMethod(Method):
     """A method with one output per level, whose prediction is the number of levels above one half, the median."""
 
@@ -111,23 +116,22 @@ class LevelQuestions(LevelMethod):
         return log_differences(outputs)
 
 
-FRANK_HALL = MethodRecord(
-    name="frank-hall",
-    title="one question per level, most probable class",
-    family="levels",
-    reference="Frank, Hall 2001, A simple approach to ordinal classification",
-    num_outputs="c-1",
-    build=LevelQuestions,
-    fixed={"decision": "mode"},
-)
-
-OR_CNN = replace(
-    FRANK_HALL,
+OR_CNN = MethodRecord(
     name="or-cnn",
     title="one question per level, first answered no",
-    reference="Niu et al. 2016, Ordinal regression with multiple output CNN for age estimation",
-    year=2016,
+    family="levels",
+    num_outputs="c-1",
+    build=LevelQuestions,
     fixed={"decision": "median"},
+)
+
+FRANK_HALL = replace(
+    OR_CNN,
+    name="frank-hall",
+    title="one question per level, most probable class",
+    reference='Frank, Hall, "A simple approach to ordinal classification", ECML 2001',
+    year=2001,
+    fixed={"decision": "mode"},
 )
 
 
@@ -172,11 +176,41 @@ class Coral(Method):
         return log_differences(self.levels(outputs))
 
 
-CORAL = MethodRecord(
-    name="coral",
-    title="levels with one score",
-    family="levels",
-    reference="Cao, Mirjalili, Raschka 2020, Rank consistent ordinal regression for neural networks",
-    num_outputs="1",
-    build=Coral,
-)
+CORAL = MethodRecord(name="coral", title="levels with one score", family="levels", num_outputs="1", build=Coral)
+
+
+@final
+class CodeWords(SoftmaxMethod):
+    r"""The code word of class y is y ones and c - 1 - y zeros; the network's sigmoids should be close to it.
+
+    .. math:: \ell = d_y^2, \qquad d_k^2 = \sum_{j=0}^{c-2} (\sigma(o_j) - [j < k])^2, \qquad
+              p = \mathrm{softmax}(-d^2)
+
+    The sum is over the levels. Prediction: the nearest code word, as in the paper, which is the mode of the posterior.
+    The paper defines no posterior; the softmax is ours. Its scores accumulate slopes between -1 and 1, so it is never
+    sharp.
+
+    Example:
+        >>> import torch
+        >>> ecoc = CodeWords(num_classes=3)
+        >>> ecoc.loss(torch.zeros(1, 2), torch.tensor([1]))
+        tensor(0.5000)
+
+    Reference: Barbero-Gómez, Gutiérrez, Hervás-Martínez, "Error-correcting output codes in the framework of deep
+    ordinal classification", Neural Processing Letters 2022; Allwein, Schapire, Singer, "Reducing multiclass to
+    binary", JMLR 2000.
+    """
+
+    @property
+    def num_outputs(self) -> int:
+        return self.num_classes - 1
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        code = answers(labels, self.num_outputs).to(outputs.dtype)
+        return (outputs.sigmoid() - code).square().sum(dim=-1)
+
+    def class_scores(self, outputs: Outputs) -> Scores:
+        return accumulate(2 * outputs.sigmoid() - 1)
+
+
+ECOC = MethodRecord(name="ecoc", title="levels as code words", family="levels", num_outputs="c-1", build=CodeWords)

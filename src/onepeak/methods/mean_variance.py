@@ -50,14 +50,7 @@ class MeanVariance(SoftmaxMethod):
         return cross_entropy(outputs, labels) + self.mean_weight * mean_term + self.variance_weight * variance
 
 
-MV = MethodRecord(
-    name="mv",
-    title="mean-variance",
-    family="distance",
-    reference="Pan et al. 2018, Mean-variance loss for deep age estimation from a face",
-    as_published="differs",
-    build=MeanVariance,
-)
+MV = MethodRecord(name="mv", title="mean-variance", family="distance", as_published="differs", build=MeanVariance)
 
 
 @final
@@ -94,10 +87,4 @@ class MeanResidue(SoftmaxMethod):
         return cross_entropy(outputs, labels) + self.mean_weight * mean_term + self.residue_weight * residue
 
 
-MEAN_RESIDUE = MethodRecord(
-    name="mean-residue",
-    title="mean and residue",
-    family="distance",
-    reference="Zhao et al. 2022, Adaptive mean-residue loss for robust facial age estimation",
-    build=MeanResidue,
-)
+MEAN_RESIDUE = MethodRecord(name="mean-residue", title="mean and residue", family="distance", build=MeanResidue)

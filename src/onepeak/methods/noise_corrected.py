@@ -86,6 +86,6 @@ NOISE_CORRECTED = MethodRecord(
     name="noise-corrected",
     title="cross-entropy corrected for wrong neighbours",
     family="soft-labels",
-    reference="Garg, Manwani 2020, Robust deep ordinal regression under label noise",
+    reference='Garg, Manwani, "Robust deep ordinal regression under label noise", ACML 2020',
     build=noise_corrected,
 )

@@ -17,6 +17,7 @@ Family: TypeAlias = Literal["plain", "distance", "soft-labels", "levels", "distr
 label; by questions "above k?"; by the form of the posterior; by the order of adjacent scores."""
 
 _YEAR = re.compile(r"\b(18|19|20)\d\d\b")
+_CITATION = re.compile(r"^Reference: ([^;]+?)\.?(;|\Z)", re.MULTILINE)
 _OF_CLASSES = re.compile(r"(?P<factor>\d*)c(?P<summand>[+-]\d+)?|(?P<number>\d+)")
 
 
@@ -28,7 +29,8 @@ class MethodRecord:
         name: The name in `onepeak.method` and on the command line.
         title: A few words for tables and figures.
         family: How the method uses the order, see `Family`. Lists group methods by family.
-        reference: Where the method was published, or where it comes from.
+        reference: Where the method was published, or where it comes from. Default: the first citation after
+            "Reference:" in the docstring of `build`.
         year: Year of the reference. Default: the first one in its text; None if there is none.
         num_outputs: The number of network outputs for c classes, as text: `"c"`, `"c-1"`, `"2c"`, `"1"`. It is compared
             with the method's own `num_outputs` whenever the method is built. Any other text, for example for a number
@@ -45,7 +47,7 @@ class MethodRecord:
     name: str
     title: str
     family: Family
-    reference: str
+    reference: str = ""
     year: int | None = None
     num_outputs: str = "c"
     unimodal: bool = False
@@ -54,6 +56,8 @@ class MethodRecord:
     fixed: Mapping[str, object] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
+        if not self.reference:
+            object.__setattr__(self, "reference", _first_citation(self.build))
         if self.year is None and (year := _YEAR.search(self.reference)):
             object.__setattr__(self, "year", int(year[0]))
         check_choice("family", self.family, get_args(Family))
@@ -141,3 +145,9 @@ def outputs_told(text: str, num_classes: int) -> int | None:
 def _defaults(build: Callable[..., object]) -> dict[str, object]:
     """The settings of a builder with their default values; None if there is no default."""
     return {each.name: None if each.default is each.empty else each.default for each in settings_of(build)}
+
+
+def _first_citation(build: Callable[..., object]) -> str:
+    """The first citation in the docstring of a builder, on one line."""
+    found = _CITATION.search(inspect.getdoc(getattr(build, "func", build)) or "")
+    return " ".join(found[1].split()) if found else ""

@@ -8,11 +8,10 @@ from torch.nn import functional as F
 from onepeak._core.check import check_class_scores
 from onepeak._core.tensors import Labels, LogProbs, Outputs, PerSample, Scores
 from onepeak.errors import InputError
-from onepeak.methods.levels import log_differences
+from onepeak.methods.levels import accumulate, log_differences
 from onepeak.methods.method import SoftmaxMethod, Variant
 from onepeak.methods.record import MethodRecord
 from onepeak.methods.settings import choice
-from onepeak.methods.slopes import accumulate
 from onepeak.posterior import mode
 
 
@@ -81,11 +80,4 @@ class Reencode(SoftmaxMethod):
         return (outputs[..., 1:].cummin(dim=-1).values >= 0).sum(dim=-1)
 
 
-REN = MethodRecord(
-    name="ren",
-    title="re-encoded levels",
-    family="levels",
-    reference="Cheng, Wang, Pollastri 2008, A neural network approach to ordinal regression",
-    as_published="differs",
-    build=Reencode,
-)
+REN = MethodRecord(name="ren", title="re-encoded levels", family="levels", as_published="differs", build=Reencode)

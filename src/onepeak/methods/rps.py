@@ -34,8 +34,8 @@ class RankedProbability(SoftmaxMethod):
         >>> rps.loss(torch.zeros(1, 3), torch.tensor([0]))
         tensor(0.5556)
 
-    Reference: Epstein, "A scoring system for probability forecasts of ranked categories", JAM 1969; Hou, Yu, Samaras,
-    "Squared earth mover's distance-based loss for training deep neural networks", 2016.
+    Reference: Hou, Yu, Samaras, "Squared earth mover's distance-based loss for training deep neural networks", 2016;
+    the score, Epstein, "A scoring system for probability forecasts of ranked categories", JAM 1969.
     """
 
     weight: float = number(1.0, above=0)
@@ -56,13 +56,7 @@ def ranked_probability(probs: Tensor, labels: Labels) -> PerSample:
     return (below - reached.to(probs.dtype)).square().sum(dim=-1)
 
 
-RPS = MethodRecord(
-    name="rps",
-    title="ranked probability score",
-    family="distance",
-    reference="Hou, Yu, Samaras 2016, Squared earth mover's distance-based loss for training deep neural networks",
-    build=RankedProbability,
-)
+RPS = MethodRecord(name="rps", title="ranked probability score", family="distance", build=RankedProbability)
 
 
 @final
@@ -87,10 +81,4 @@ class Brier(SoftmaxMethod):
         return (probs - is_label.to(probs.dtype)).square().mean(dim=-1)
 
 
-MCE = MethodRecord(
-    name="mce",
-    title="squared error of the probabilities",
-    family="plain",
-    reference="Brier 1950, Verification of forecasts expressed in terms of probability",
-    build=Brier,
-)
+MCE = MethodRecord(name="mce", title="squared error of the probabilities", family="plain", build=Brier)

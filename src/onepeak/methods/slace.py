@@ -23,6 +23,7 @@ class Slace(SoftmaxMethod):
         sharpness: :math:`\alpha` of the soft label.
 
     Example:
+        >>> import torch
         >>> slace = Slace(num_classes=2, sharpness=1.0)
         >>> slace.loss(torch.zeros(1, 2), torch.tensor([0]))  # log(2) / (1 + 1/e)
         tensor(0.5067)
@@ -44,10 +45,4 @@ class Slace(SoftmaxMethod):
         return -(soft_label * gathered.gather(-1, no_farther)).sum(dim=-1)
 
 
-SLACE = MethodRecord(
-    name="slace",
-    title="soft labels, accumulated",
-    family="distance",
-    reference="Nachmani et al. 2025, SLACE: a monotone and balance-sensitive loss function for ordinal regression",
-    build=Slace,
-)
+SLACE = MethodRecord(name="slace", title="soft labels, accumulated", family="distance", build=Slace)

@@ -2,11 +2,9 @@
 
 from typing import final
 
-from torch.nn import functional as F
-
 from onepeak._core.tensors import Labels, LogProbs, Outputs, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.methods.levels import LevelMethod, answers, level_cross_entropy
+from onepeak.methods.levels import LevelMethod, accumulate, answers, level_cross_entropy
 from onepeak.methods.record import MethodRecord
 from onepeak.methods.settings import choice, number
 
@@ -56,11 +54,6 @@ class Slopes(LevelMethod):
 
     def class_scores(self, outputs: Outputs) -> Scores:
         return accumulate(outputs)
-
-
-def accumulate(slopes: Outputs) -> Scores:
-    """Class scores from their slopes: 0, then the cumulative sum."""
-    return F.pad(slopes.cumsum(dim=-1), (1, 0))
 
 
 SLOPES = MethodRecord(

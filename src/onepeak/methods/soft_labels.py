@@ -72,7 +72,7 @@ SOFT_LABELS: list[MethodRecord] = []
 
 
 def soft_labels(
-    name: str, title: str, reference: str, *, mixes: bool = True
+    name: str, title: str, *, mixes: bool = True
 ) -> Callable[[Callable[..., Tensor]], Callable[..., SoftLabels]]:
     """Makes a method of a function that builds a table of targets from the number of classes and settings.
 
@@ -90,8 +90,7 @@ def soft_labels(
 
         share = [Parameter("mix", Parameter.KEYWORD_ONLY, default=1.0)] if mixes else []
         build.__signature__ = signature_of([*settings_of(table), *share])  # type: ignore[attr-defined]
-        record = MethodRecord(name=name, title=title, family="soft-labels", reference=reference, build=build)
-        SOFT_LABELS.append(record)
+        SOFT_LABELS.append(MethodRecord(name=name, title=title, family="soft-labels", build=build))
         return build
 
     return decorate
@@ -119,7 +118,7 @@ POINTS_IN_A_CLASS = 16
 """The number of points per class at which the beta density is summed."""
 
 
-@soft_labels("sord", "soft labels by distance", "Díaz, Marathe 2019, Soft labels for ordinal regression")
+@soft_labels("sord", "soft labels by distance")
 def sord(num_classes: int, *, distance: Literal["squared", "absolute"] = "squared", sharpness: float = 1.0) -> Tensor:
     r"""SORD: the softmax of minus a distance.
 
@@ -142,11 +141,7 @@ def sord(num_classes: int, *, distance: Literal["squared", "absolute"] = "square
     return scores.softmax(dim=-1)
 
 
-@soft_labels(
-    "soft-exponential",
-    "exponential soft labels",
-    "Vargas et al. 2023, Exponential loss regularisation for encouraging ordinal constraint",
-)
+@soft_labels("soft-exponential", "exponential soft labels")
 def exponential(num_classes: int, *, power: float = 1.0, temperature: float = 1.0) -> Tensor:
     r"""Exponential soft labels.
 
@@ -161,21 +156,16 @@ def exponential(num_classes: int, *, power: float = 1.0, temperature: float = 1.
         >>> exponential(3).targets[1]
         tensor([0.2119, 0.5761, 0.2119], dtype=torch.float64)
 
-    Reference: Liu et al., "Unimodal regularized neuron stick-breaking for ordinal classification", Neurocomputing
-    2020; with a power, Vargas et al., "Exponential loss regularisation for encouraging ordinal constraint to shotgun
-    stocks quality assessment", Applied Soft Computing 2023.
+    Reference: Vargas et al., "Exponential loss regularisation for encouraging ordinal constraint to shotgun stocks
+    quality assessment", Applied Soft Computing 2023; with a power of 1, Liu et al., "Unimodal regularized neuron
+    stick-breaking for ordinal classification", Neurocomputing 2020.
     """
     apart = distances(num_classes) ** check_number("power", power, above=0)
     scores = -apart / check_number("temperature", temperature, above=0)
     return scores.softmax(dim=-1)
 
 
-@soft_labels(
-    "soft-geometric",
-    "geometric soft labels",
-    "Haas, Hüllermeier 2023, Rectifying bias in ordinal data using unimodal label smoothing",
-    mixes=False,
-)
+@soft_labels("soft-geometric", "geometric soft labels", mixes=False)
 def geometric(num_classes: int, *, smoothing: float = 0.1) -> Tensor:
     r"""Geometric soft labels: the label keeps a given share, and the rest decays by a constant factor.
 
@@ -196,12 +186,7 @@ def geometric(num_classes: int, *, smoothing: float = 0.1) -> Tensor:
     return _shared_out(share, share**apart)
 
 
-@soft_labels(
-    "soft-inverse",
-    "label smoothing by inverse distance",
-    "after Szegedy et al. 2016, Rethinking the inception architecture for computer vision",
-    mixes=False,
-)
+@soft_labels("soft-inverse", "label smoothing by inverse distance", mixes=False)
 def inverse_distance(num_classes: int, *, smoothing: float = 0.1) -> Tensor:
     r"""Label smoothing by distance: the other classes share the smoothing in proportion to their inverse distance.
 
@@ -223,11 +208,7 @@ def inverse_distance(num_classes: int, *, smoothing: float = 0.1) -> Tensor:
     return _shared_out(share, nearness)
 
 
-@soft_labels(
-    "soft-triangular",
-    "triangular soft labels",
-    "Vargas et al. 2023, Soft labelling based on triangular distributions for ordinal classification",
-)
+@soft_labels("soft-triangular", "triangular soft labels")
 def triangular(num_classes: int, *, outside: float = 0.01) -> Tensor:
     r"""Triangular soft labels: a triangle over the label's interval that extends into the adjacent intervals.
 
@@ -260,11 +241,7 @@ def triangular(num_classes: int, *, outside: float = 0.01) -> Tensor:
     return masses / masses.sum(dim=-1, keepdim=True)
 
 
-@soft_labels(
-    "soft-beta",
-    "beta soft labels",
-    "Vargas et al. 2022, Unimodal regularisation based on beta distribution for deep ordinal regression",
-)
+@soft_labels("soft-beta", "beta soft labels")
 def beta(num_classes: int, *, deviation: float = 0.5) -> Tensor:
     r"""Beta soft labels: a beta density on the scale from 0 to 1, summed over the interval of each class.
 
@@ -297,11 +274,7 @@ def beta(num_classes: int, *, deviation: float = 0.5) -> Tensor:
     return log_density.softmax(dim=-1).reshape(num_classes, num_classes, POINTS_IN_A_CLASS).sum(dim=-1)
 
 
-@soft_labels(
-    "soft-binomial",
-    "binomial soft labels",
-    "Liu et al. 2020, Unimodal regularized neuron stick-breaking for ordinal classification",
-)
+@soft_labels("soft-binomial", "binomial soft labels")
 def binomial_labels(num_classes: int) -> Tensor:
     r"""Binomial soft labels: the number of successes in c - 1 trials.
 
@@ -323,11 +296,7 @@ def binomial_labels(num_classes: int) -> Tensor:
     return binomial_scores(chance.logit().unsqueeze(-1), num_classes).softmax(dim=-1)
 
 
-@soft_labels(
-    "soft-poisson",
-    "Poisson soft labels",
-    "Liu et al. 2020, Unimodal regularized neuron stick-breaking for ordinal classification",
-)
+@soft_labels("soft-poisson", "Poisson soft labels")
 def poisson_labels(num_classes: int) -> Tensor:
     r"""Poisson soft labels: a count with the label as its only mode.
 

@@ -36,8 +36,8 @@ class ThresholdHinge(Method):
         >>> hinge.loss(torch.zeros(1, 1), torch.tensor([0]))  # (1 - 0.69) + (1 - 0.69) and above -0.69 by 0.69
         tensor(2., grad_fn=...)
 
-    Reference: Shashua, Levin, "Ranking with large margin principle", NeurIPS 2002; Chu, Keerthi, "New approaches to
-    support vector ordinal regression", ICML 2005; Rennie, Srebro, "Loss functions for preference levels", 2005.
+    Reference: Chu, Keerthi, "New approaches to support vector ordinal regression", ICML 2005; Shashua, Levin, "Ranking
+    with large margin principle", NeurIPS 2002; Rennie, Srebro, "Loss functions for preference levels", 2005.
     """
 
     decision = "median"
@@ -67,7 +67,6 @@ AT_HINGE = MethodRecord(
     name="at-hinge",
     title="hinge at all thresholds",
     family="levels",
-    reference="Chu, Keerthi 2005, New approaches to support vector ordinal regression",
     num_outputs="1",
     build=ThresholdHinge,
     fixed={"thresholds": "all"},
