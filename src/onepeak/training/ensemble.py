@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from onepeak.data.splits import Split
-from onepeak.networks.ensemble import mean_of
+from onepeak.networks.build import mean_of
 from onepeak.networks.network import Network
 from onepeak.posterior.predictions import Predictions
 from onepeak.training.checkpoint import load_checkpoint

@@ -20,17 +20,16 @@ from onepeak.methods.method import Variant
 from onepeak.networks.build import NetworkSettings, build_network, network_on_features
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import source_digest
-from onepeak.networks.seeds import seeded
+from onepeak.networks.weights import seeded
 from onepeak.posterior.predictions import Predictions
 from onepeak.training.calibration import calibrated_figures, calibration_of, frequency_gap
 from onepeak.training.card import write_card
 from onepeak.training.checkpoint import HASH
 from onepeak.training.convergence import best_constant, never_predicted
 from onepeak.training.devices import same_bits
-from onepeak.training.evaluate import measure, measured_names, predict
-from onepeak.training.familiarity import Familiarity, familiarity_of, save_familiarity
+from onepeak.training.evaluate import evidence_range, measure, measured_names, predict
+from onepeak.training.familiarity import Familiarity, ImageRange, familiarity_of, save_familiarity
 from onepeak.training.features import Features
-from onepeak.training.image_range import ImageRange, evidence_range
 from onepeak.training.loop import Loop
 from onepeak.training.model_files import (
     ModelDescription,
