@@ -31,7 +31,7 @@ from onepeak.networks.inputs import ImageInput
 from onepeak.networks.own_backbone import is_own
 from onepeak.networks.text_encoder import TextEncoder
 from onepeak.networks.weights import read_weights
-from onepeak.training.features import FeatureFeed, Features
+from onepeak.training.features import Features
 from onepeak.training.feed import Feed, ImageFeed, RowFeed
 from onepeak.training.model_files import WEIGHTS, load_description
 from onepeak.training.out_folder import DESCRIPTION
@@ -63,11 +63,11 @@ class Prepared:
         items = self.manifest.items
         if isinstance(items, FeatureRows):
             encoder = self.row_encoder or TableEncoder.learn(items.take(split.train))
-            return RowFeed(encoder.encode(items), device), encoder
+            return RowFeed(torch.from_numpy(encoder.encode(items)), device), encoder
         if self.store is None:
             raise TypeError("images without a store")
         if self.features is not None:
-            return FeatureFeed(self.features, device), None
+            return RowFeed(self.features.values, device, as_maps=self.features.of_maps), None
         pixels = None if network is None else ImageInput(network.mean, network.std)
         return ImageFeed(self.store, recipe.augment, device, pixels), None
 
