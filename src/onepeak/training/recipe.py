@@ -77,7 +77,8 @@ class Recipe:
         for each in fields(self):
             value = getattr(self, each.name)
             if isinstance(value, np.generic):  # optimisers and files need Python numbers
-                object.__setattr__(self, each.name, value.item())
+                value = value.item()
+                object.__setattr__(self, each.name, value)
             if value is None and each.default is None:
                 continue
             if each.name in _COUNTS:
