@@ -19,7 +19,7 @@ from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.data.splits import Split
 from onepeak.data.splits.leaks import has_texts, item_digests
 from onepeak.data.tables.faults import refuse_lost
-from onepeak.data.texts.features import with_features
+from onepeak.data.texts import with_features
 from onepeak.errors import InputError
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network

@@ -115,7 +115,7 @@ def splits_to_csv(splits: Sequence[Split], manifest: Manifest) -> str:
 
 def splits_from_csv(file: Path, manifest: Manifest) -> list[Split]:
     """Reads the runs of such a table, whatever program wrote it."""
-    table = read_table(file, as_text=None)
+    table = read_table(file)
     for line, misfit in table.misfits.items():
         raise InputError(f"{file}, row {line} {misfit}.")
     frame = table.frame.apply(lambda column: column.str.strip())

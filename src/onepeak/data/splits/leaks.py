@@ -18,7 +18,6 @@ from onepeak.data.splits.catalog import PROTOCOLS
 from onepeak.data.splits.files import plain_path
 from onepeak.data.splits.split import PARTS, Indices, Part, Split
 from onepeak.data.splits.splitters import codes
-from onepeak.data.texts.read import digest_of
 from onepeak.errors import InputError
 
 Kind: TypeAlias = Literal["group", "path", "bytes", "text", "row"]
@@ -246,14 +245,14 @@ def item_digests(items: Items) -> tuple[str, ...]:
             plain = items.values[:, : len(items.plain_columns)]
             values = [row.tobytes() for row in np.where(np.isnan(plain), np.nan, plain + 0.0)]
             if items.texts is not None:
-                values = [digest_of(text) + row for text, row in zip(items.texts.values, values, strict=True)]
+                values = [_of_text(text) + row for text, row in zip(items.texts.values, values, strict=True)]
             return tuple(_blake2(row).hexdigest() for row in values)
 
 
 def copy_digests(items: Items) -> tuple[str, ...]:
     """Returns what copies share: the fingerprint of a sample, of a text without the columns beside it."""
     if isinstance(items, FeatureRows) and items.texts is not None:
-        return tuple(digest_of(text).hex() for text in items.texts.values)
+        return tuple(_of_text(text).hex() for text in items.texts.values)
     return item_digests(items)
 
 
@@ -263,6 +262,11 @@ def has_texts(items: Items) -> bool:
 
 
 _blake2 = partial(hashlib.blake2b, digest_size=16)
+
+
+def _of_text(text: str) -> bytes:
+    """Returns a fingerprint of a text that does not see capitals and spaces: near copies have the same."""
+    return _blake2(" ".join(text.casefold().split()).encode()).digest()
 
 
 def _of_file(path: Path) -> str:
