@@ -15,7 +15,7 @@ from onepeak.data.datasets import DATASETS
 from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest, Texts
 from onepeak.data.order import classes_file, shown_order
 from onepeak.data.source import DataSource
-from onepeak.data.splits.leaks import item_digests
+from onepeak.data.splits.copies import item_digests
 from onepeak.data.tables.columns import PATH, label_columns
 from onepeak.data.tables.read import Table
 from onepeak.data.texts import encode_texts

@@ -17,7 +17,7 @@ from onepeak.data.images.store.failures import UnreadableImagesWarning
 from onepeak.data.images.store.images import ImageStore
 from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.data.splits import Split
-from onepeak.data.splits.leaks import has_texts, item_digests
+from onepeak.data.splits.copies import has_texts, item_digests
 from onepeak.data.tables.faults import refuse_lost
 from onepeak.data.texts import with_features
 from onepeak.errors import InputError

@@ -15,7 +15,7 @@ from onepeak.data.images.store.build import build_store, progress_of
 from onepeak.data.images.store.failures import StoreError
 from onepeak.data.images.store.images import ImageStore
 from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles
-from onepeak.data.splits.leaks import item_digests
+from onepeak.data.splits.copies import item_digests
 from onepeak.errors import InputError
 
 
