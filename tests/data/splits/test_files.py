@@ -338,9 +338,7 @@ def test_a_header_blank_rows_and_the_leading_folders_of_another_machine_are_left
 def test_a_name_that_the_data_do_not_have_is_told_with_its_file(folder, faces):
     file = file_of(folder)
     file.write_text(f"{file.read_text()}images/999.jpg,0\n")
-    with pytest.raises(
-        InputError, match=r"valid_s_0_f_0\.csv must .* it has no 1 sample: images/999\.jpg\."
-    ):
+    with pytest.raises(InputError, match=r"valid_s_0_f_0\.csv must .* it has no 1 sample: images/999\.jpg\."):
         splits_from_folder(folder, faces)
     file.write_text("image,label\n")
     with pytest.raises(InputError, match=r"valid_s_0_f_0\.csv must name images .* got no row\."):

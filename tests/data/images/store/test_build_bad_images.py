@@ -85,7 +85,7 @@ def test_a_file_that_a_disk_fails_to_give_once_is_tried_again(images, tmp_path, 
         return open(path, *arguments)  # noqa: PTH123
 
     with monkeypatch.context() as fails:
-        fails.setattr("onepeak.data.images.store.worker.open", failing, raising=False)
+        fails.setattr("onepeak.data.images.store.workers.open", failing, raising=False)
         with pytest.warns(UnreadableImagesWarning, match=r"1\.png: the file could not be read this time: Input"):
             assert len(build_store(items, cache_dir=tmp_path / "cache", workers=1, skip_bad=True)) == 1
     assert (stored(build_store(items, cache_dir=tmp_path / "cache", workers=1), 1) == pixels[1]).all()
