@@ -11,7 +11,7 @@ import torch
 
 from onepeak._core.registry import unknown_name
 from onepeak._core.wording import counted, listed
-from onepeak.data.images.depth import depth_notes
+from onepeak.data.images.decode import depth_notes
 from onepeak.data.images.store.build import build_store
 from onepeak.data.images.store.failures import UnreadableImagesWarning
 from onepeak.data.images.store.images import ImageStore

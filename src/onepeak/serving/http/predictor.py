@@ -13,8 +13,7 @@ import numpy as np
 import torch
 
 from onepeak._core.imports import require
-from onepeak.data.images.decode import TooManyPixelsError
-from onepeak.data.images.depth import depth_notes
+from onepeak.data.images.decode import TooManyPixelsError, depth_notes
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
 from onepeak.posterior.predictions import Row, Unlike, called

@@ -3,7 +3,6 @@
 import errno
 import os
 import pickle
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,6 @@ from onepeak.data.images.store.build import build_store
 from onepeak.data.images.store.failures import (
     UnreadableImagesError,
     UnreadableImagesWarning,
-    write_failed,
 )
 
 
@@ -109,17 +107,3 @@ def test_a_data_set_of_bad_files_only_is_an_error_even_when_they_may_be_left_out
     with pytest.raises(UnreadableImagesError, match="1 of 1 images cannot be read"):
         build_store(items, cache_dir=tmp_path / "cache", workers=1, skip_bad=True)
     assert folders(tmp_path / "cache") == []
-
-
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
-def test_no_room_is_said_with_the_place_and_the_fix(number):
-    message = str(write_failed(OSError(number, os.strerror(number)), Path("/cache")))
-    assert message.startswith(f"No room for the image store in /cache ({os.strerror(number)})")
-    assert "give another `cache_dir`" in message
-
-
-def test_any_other_failure_keeps_its_own_words():
-    message = str(write_failed(OSError(errno.EROFS, "Read-only file system"), Path("/cache")))
-    assert message == (
-        "The image store could not be written in /cache: [Errno 30] Read-only file system. Give another `cache_dir`."
-    )

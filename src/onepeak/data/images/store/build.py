@@ -1,5 +1,6 @@
 """Builds an image store, opens one that was built before, or puts one together that was sent in pieces."""
 
+import errno
 import hashlib
 import os
 import shutil
@@ -21,7 +22,6 @@ from onepeak.data.images.store.failures import (
     UnreadableImagesError,
     UnreadableImagesWarning,
     described,
-    write_failed,
 )
 from onepeak.data.images.store.images import PIXELS, ImageStore, StoreIndex, open_store, write_index
 from onepeak.data.images.store.key import (
@@ -209,7 +209,14 @@ def _built(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex], root:
                 raise
             _sync_folder(cache_dir)
     except OSError as error:
-        raise write_failed(error, cache_dir) from error
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            message = (
+                f"No room for the image store in {cache_dir} ({error.strerror}): free some space, or give another "
+                "`cache_dir`. Nothing was left behind."
+            )
+        else:
+            message = f"The image store could not be written in {cache_dir}: {error}. Give another `cache_dir`."
+        raise StoreError(message) from error
     return open_store(finished)
 
 
