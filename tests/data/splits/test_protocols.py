@@ -10,7 +10,15 @@ from onepeak.data import DataSource
 from onepeak.data.splits.copies import item_digests
 from onepeak.data.splits.files import save_splits
 from onepeak.data.splits.leaks import LeakError, find_leaks, refuse_leaks
-from onepeak.data.splits.protocols import PROTOCOLS, find_protocol, make_splits
+from onepeak.data.splits.protocols import (
+    PROTOCOLS,
+    find_protocol,
+    holdout,
+    kfold,
+    make_splits,
+    num_units,
+    too_few_units,
+)
 from onepeak.data.splits.split import PARTS, split_notes
 from onepeak.errors import InputError, UnknownNameError
 
