@@ -273,10 +273,10 @@ class TestHeldOut:
 
     @pytest.mark.bad_input
     def test_an_alpha_too_small_for_the_held_out_samples_is_told_with_the_least_one(self, fitted):
-        message = r"`alpha` must be >= 0\.025 with the 40 samples that fit has held out for intervals, got 0\.001: fit "
+        message = r"`alpha` 0\.001 needs at least 999 samples to .* got 40: .* `alpha` >= 0\.025\. Fit with a larger"
         with pytest.raises(InputError, match=message):
             fitted.predict_interval(ROWS, 0.001)
-        with pytest.raises(InputError, match=r"with the \d+ samples of one class that fit has held out"):
+        with pytest.raises(InputError, match=r"samples of one class to calibrate on, got \d+"):
             fitted.predict_interval(ROWS, 0.025, per_class=True)
         with pytest.raises(InputError, match=r"`alpha` must be a finite number > 0 and < 1, got 2"):
             fitted.predict_interval(ROWS, 2)
