@@ -101,9 +101,8 @@ def predict(
     from onepeak.posterior.predictions import called
     from onepeak.serving import load, stream
     from onepeak.serving.actions import read_actions
-    from onepeak.serving.out_of_range import unknown_notes, unlike_notes
     from onepeak.serving.output import OutputColumns
-    from onepeak.serving.predict import notes_of, predict_groups
+    from onepeak.serving.predict import notes_of, predict_groups, unknown_notes, unlike_notes
 
     if group is not None:
         _refuse({"--keep": ",".join(keep) or None}, "predictions per group")
