@@ -25,9 +25,11 @@ class OrdinalScorer:
 
     def __init__(self, measure: Callable[..., float], **requests: bool | str | None) -> None:
         functools.update_wrapper(self, measure)
+        self.__name__: str = measure.__name__
         self._measure, self._requests = measure, requests
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Returns the value for these rows: greater is better."""
         return self._measure(estimator, X, y, sample_weight=sample_weight)
 
     def __repr__(self) -> str:
