@@ -8,6 +8,7 @@ import typer
 
 from onepeak import __version__
 from onepeak.cli import (
+    check,
     datasets,
     demo,
     doctor,
@@ -62,6 +63,7 @@ for command in (
     metrics.metrics,
     datasets.datasets,
     splits.splits,
+    check.check,
     doctor.doctor,
 ):
     app.command(help=_paragraphs(command), cls=options.Command)(command)
