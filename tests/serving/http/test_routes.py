@@ -170,7 +170,7 @@ def test_evidence_is_finite_where_a_method_gives_a_class_no_probability(ask, mod
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"alpha": 0}, "`alpha`: Input should be greater than 0"),
+        ({"alpha": 0}, "`alpha`: Input should be greater than or equal to 0.000001"),
         ({"alpha": "nan"}, "`alpha`: Input should be"),
         ({"alpha": 0.001}, "`alpha` must be >= 0.091 for a model whose validation part had 10 samples"),
         ({"decide": "medain"}, "`decide`: Input should be 'mode', 'median' or 'mean', got 'medain'"),

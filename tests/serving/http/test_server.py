@@ -21,7 +21,8 @@ from http_server import running
 from onepeak.errors import InputError
 from onepeak.serving.http import check_address, create_app, serve_app
 from onepeak.serving.http.access import is_loopback
-from onepeak.serving.http.server import address_of, listen, without_token, write_access_log
+from onepeak.serving.http.metrics import without_token
+from onepeak.serving.http.server import address_of, listen, write_access_log
 from trained_models import image_run
 
 
@@ -88,7 +89,7 @@ def test_a_socket_answers_with_the_headers_of_the_app_and_without_the_servers_na
 @pytest.fixture
 def logger():
     """The log of requests, as it was before at the end."""
-    found = logging.getLogger("uvicorn.access")
+    found = logging.getLogger("onepeak.access")
     before = found.handlers, found.propagate, found.level
     yield found
     found.handlers, found.propagate, found.level = before
