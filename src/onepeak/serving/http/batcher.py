@@ -112,11 +112,11 @@ class Batcher:
 
 @final
 class Turns:
-    """Lets a few in at once; of those who wait, the one who has had least goes first.
+    """Lets work in while it fits; of what waits, the smallest goes first, each counted with what its owner has had.
 
     Example:
         >>> async def work(turns, had, order):
-        ...     async with turns.turn(had):
+        ...     async with turns.turn(1, had):
         ...         order.append(had)
         ...         await asyncio.sleep(0)
         >>> async def run():
@@ -129,35 +129,29 @@ class Turns:
 
     def __init__(self, size: int) -> None:
         self._free = size
-        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._waiting: list[tuple[int, int, int, asyncio.Future[None]]] = []
         self._count = count()
 
     @asynccontextmanager
-    async def turn(self, had: int) -> AsyncIterator[None]:
+    async def turn(self, size: int, had: int) -> AsyncIterator[None]:
         """Waits for a turn, and has it until the context ends."""
-        if self._free:
-            self._free -= 1
-        else:
-            place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            heapq.heappush(self._waiting, (had, next(self._count), place))
-            try:
-                await place
-            except asyncio.CancelledError:
-                if not place.cancelled():  # its turn had just come
-                    self._give()
-                raise
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._waiting, (had + size, next(self._count), size, place))
         try:
+            self._admit()
+            await place
             yield
         finally:
-            self._give()
+            if place.done() and not place.cancelled():  # it had come in
+                self._free += size
+            self._admit()
 
-    def _give(self) -> None:
-        while self._waiting:
-            *_, place = heapq.heappop(self._waiting)
-            if not place.done():
+    def _admit(self) -> None:
+        while self._waiting and (self._waiting[0][-1].done() or self._waiting[0][2] <= self._free):
+            _, _, size, place = heapq.heappop(self._waiting)
+            if not place.done():  # otherwise it has left
                 place.set_result(None)
-                return
-        self._free += 1
+                self._free -= size
 
 
 _MOST_BYTES = 256 * 2**20
@@ -165,6 +159,8 @@ _MOST_BYTES = 256 * 2**20
 _MOST_THREADS = 8
 _LARGE = 4_000_000
 """Pixels from which an image is large: one thread is always left to smaller ones."""
+_AT_ONCE = 64_000_000
+"""Pixels of large images that are decoded at once; one takes up to 20 bytes."""
 
 ResultT = TypeVar("ResultT")
 
@@ -183,7 +179,7 @@ class Decoding:
         self.max_network_pixels = max_network_pixels
         threads = min(_MOST_THREADS, max(2, os.cpu_count() or 2))
         self._threads = ThreadPoolExecutor(threads + 1, thread_name_prefix="onepeak-decode")  # one for other work
-        self._turns, self._large = Turns(threads), Turns(threads - 1)
+        self._turns, self._large, self._least = Turns(threads), Turns(_AT_ONCE), _AT_ONCE // (threads - 1)
         self._has_room = asyncio.Event()
         self._has_room.set()
         self._num_bytes = 0
@@ -203,8 +199,8 @@ class Decoding:
         """
         async with AsyncExitStack() as stack:
             if size >= _LARGE:
-                await stack.enter_async_context(self._large.turn(had))
-            await stack.enter_async_context(self._turns.turn(had))
+                await stack.enter_async_context(self._large.turn(min(max(size, self._least), _AT_ONCE), had))
+            await stack.enter_async_context(self._turns.turn(1, had))
             await self._has_room.wait()
             pixels, unlike = await self.run(lambda: self._decoded(data))
             self._count(pixels.nbytes)

@@ -162,7 +162,16 @@ async def _disconnected(request: Request) -> None:
         pass
 
 
-def give_memory_back() -> None:
-    """Returns freed memory to the system, where the C library keeps it otherwise (glibc)."""
+_MMAP_THRESHOLD = -3
+
+
+def keep_no_large_memory() -> None:
+    """Makes glibc return blocks of some megabytes to the system as they are freed, such as those of decoded images."""
     with contextlib.suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, 8 * 2**20)
+
+
+def give_memory_back() -> None:
+    """Makes glibc return all other freed memory."""
+    with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)

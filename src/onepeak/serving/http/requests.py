@@ -6,6 +6,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+import numpy as np
 from python_multipart import FormParser
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import Field, File, parse_options_header
@@ -42,7 +43,7 @@ def uploads_of(body: bytes, content_type: str, *, max_items: int) -> list[Upload
         >>> head = b'Content-Disposition: form-data; name="images"; filename="a.png"'
         >>> form = b"--x\r\n" + head + b"\r\n\r\nbytes\r\n--x--\r\n"
         >>> uploads_of(form, "multipart/form-data; boundary=x", max_items=2)
-        [Upload(name='a.png')]
+        [Upload(name='a.png', pixels=0)]
     """
     kind, options = parse_options_header(content_type)
     if kind != FORM.encode():
@@ -125,7 +126,8 @@ def size_of_json(body: bytes) -> int:
         >>> size_of_json(b'{"rows": [{"age": 41}, {"age": 42}]}') // BYTES_A_VALUE
         8
     """
-    return BYTES_A_VALUE * sum(map(body.count, b"[{:,"))
+    characters = np.frombuffer(body, np.uint8)  # counts without holding up other threads
+    return BYTES_A_VALUE * sum(int(np.count_nonzero(characters == sign)) for sign in b"[{:,")
 
 
 LARGEST = 1e30

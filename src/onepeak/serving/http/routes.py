@@ -123,7 +123,7 @@ def predict_router(
         async def answer(body: bytes, share: Share) -> bytes:
             run = predictor.decoding.run
             if model.reads_tables:
-                share.take("bytes", _size_of_rows(body, limits))
+                share.take("bytes", await run(partial(_size_of_rows, body, limits)))
                 outcome = await predictor.rows(await run(partial(_rows, body, model, limits)), posterior_options)
                 names: list[str | None] = [None] * len(outcome.answers)
             else:

@@ -21,7 +21,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from onepeak._core.values import check_integer
 from onepeak.errors import InputError
 from onepeak.serving.http.access import is_loopback
-from onepeak.serving.http.limits import give_memory_back
+from onepeak.serving.http.limits import give_memory_back, keep_no_large_memory
 from onepeak.serving.http.metrics import ACCESS_LOG
 
 DRAIN_SECONDS = 30
@@ -79,6 +79,7 @@ def serve_app(
     if access_log:
         write_access_log()
     Connection.most = most_connections()
+    keep_no_large_memory()
     server = uvicorn.Server(config)
     config.callback_notify = Housekeeping(server)
     on_ready(address_of(listening, None))  # without the token: it should not appear in logs
