@@ -8,7 +8,7 @@ from typing import Any
 from onepeak._core.wording import did_you_mean_file
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.splits import Split, find_leaks, make_splits, refuse_leaks, split_notes
-from onepeak.data.splits.leaks import conflict_notes, data_digest, has_texts
+from onepeak.data.splits.copies import conflict_notes, data_digest, has_texts
 from onepeak.errors import InputError, together
 from onepeak.experiment.plan import Experiment, MethodEntry, RecipeSource
 from onepeak.methods.catalog import method
@@ -16,11 +16,11 @@ from onepeak.networks.build import NetworkSettings
 from onepeak.networks.own_backbone import is_own
 from onepeak.training.devices import find_device
 from onepeak.training.features import features_of
+from onepeak.training.imbalance import class_weights
 from onepeak.training.pack import draws_at_random
-from onepeak.training.prepare import Prepared, prepare, try_network
+from onepeak.training.prepare import PRETRAINED, Prepared, prepare, pretrained_file, timm_pixels, try_network
 from onepeak.training.presets import recipe_for
-from onepeak.training.pretrained import PRETRAINED, pretrained_file, timm_pixels
-from onepeak.training.recipe import Recipe, changed, class_weights, replaced, without_effect
+from onepeak.training.recipe import Recipe, changed, replaced, without_effect
 from onepeak.training.run import RunSettings, make_network
 
 

@@ -25,11 +25,11 @@ from onepeak.serving.predict import notes_of, predict_all
 from onepeak.serving.referral import load_policy
 from onepeak.serving.table_rows import TableRows, rows_of
 from onepeak.training.devices import find_device, same_bits
-from onepeak.training.digests import check_shared
 from onepeak.training.familiarity import Familiarity, load_familiarity
 from onepeak.training.model_files import (
     WEIGHTS,
     ModelDescription,
+    check_shared,
     load_description,
     load_network,
     load_trained_items,

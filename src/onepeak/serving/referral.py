@@ -24,7 +24,7 @@ from onepeak.posterior.referral import (
     uncertainties,
     uncertainty_of,
 )
-from onepeak.training.digests import renew_digests
+from onepeak.training.model_files import renew_digests
 
 FILE = "policy.json"
 

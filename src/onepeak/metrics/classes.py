@@ -1,0 +1,405 @@
+"""The metric classes, each over its function in `metrics.functional`, which explains it."""
+
+from typing import Any, final, get_args
+
+import torch
+from torch import Tensor
+
+from onepeak._core.check import check_choice, check_integer, check_number
+from onepeak._core.tensors import Scalar
+from onepeak.constraints.gaps import pairs_in_order
+from onepeak.metrics import functional
+from onepeak.metrics._base import LabelMetric, OrdinalMetric, SampleMean
+from onepeak.metrics.functional.cohen_kappa import Weighting, check_weighting
+from onepeak.metrics.functional.confusion_matrix import total_weight, weighted_sum
+from onepeak.metrics.functional.probabilistic import calibration_bins, calibration_error, class_bins
+from onepeak.metrics.functional.sensitivity import Average
+from onepeak.metrics.functional.side_order_index import Reference
+from onepeak.posterior.shape import Unimodality, is_unimodal
+
+
+@final
+class MeanAbsoluteError(SampleMean):
+    """Mean distance of the predicted label from the true one, in classes: `functional.mean_absolute_error`."""
+
+    higher_is_better = False
+    takes_labels = True
+
+    def __init__(self, num_classes: int, **standard: Any) -> None:
+        super().__init__(num_classes, quantity="absolute_error", **standard)
+
+    def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:  # noqa: ARG002
+        return (predicted.long() - labels.long()).abs()
+
+
+@final
+class RootMeanSquaredError(LabelMetric):
+    """Root of the mean squared distance, in classes: `functional.root_mean_squared_error`."""
+
+    higher_is_better = False
+    _function = staticmethod(functional.root_mean_squared_error)
+
+
+@final
+class AverageMeanAbsoluteError(LabelMetric):
+    """The MAE of each class, averaged over the classes that occur: `functional.average_mean_absolute_error`."""
+
+    higher_is_better = False
+    _function = staticmethod(functional.average_mean_absolute_error)
+
+
+@final
+class MaximumMeanAbsoluteError(LabelMetric):
+    """The mean absolute error of the worst class: `functional.maximum_mean_absolute_error`."""
+
+    higher_is_better = False
+    _function = staticmethod(functional.maximum_mean_absolute_error)
+
+
+@final
+class Accuracy(LabelMetric):
+    """Share of samples whose predicted label is the true one: `functional.accuracy`."""
+
+    _function = staticmethod(functional.accuracy)
+
+
+@final
+class AccuracyWithin(LabelMetric):
+    """Share of samples whose predicted label is at most `k` classes from the true one: `functional.accuracy_within`."""
+
+    _function = staticmethod(functional.accuracy_within)
+
+    def __init__(self, num_classes: int, *, k: int = 1, **standard: Any) -> None:
+        super().__init__(num_classes, **standard)
+        self.k = check_integer("k", k, minimum=0)
+
+
+@final
+class QuadraticWeightedKappa(LabelMetric):
+    """Cohen's kappa with disagreements weighted by their squared distance: `functional.quadratic_weighted_kappa`."""
+
+    _function = staticmethod(functional.quadratic_weighted_kappa)
+
+
+@final
+class WeightedKappa(LabelMetric):
+    """Cohen's kappa with a choice of weights for disagreements: `functional.weighted_kappa`."""
+
+    _function = staticmethod(functional.weighted_kappa)
+
+    def __init__(self, num_classes: int, *, weighting: Weighting, **standard: Any) -> None:
+        super().__init__(num_classes, **standard)
+        check_weighting(weighting, num_classes)
+        self.weighting = weighting
+
+
+@final
+class KendallTau(LabelMetric):
+    """Kendall's tau-b of predicted and true labels, exact for any number of samples: `functional.kendall_tau`."""
+
+    _function = staticmethod(functional.kendall_tau)
+
+
+@final
+class SpearmanCorrelation(LabelMetric):
+    """Spearman's rank correlation, exact for any number of samples: `functional.spearman_correlation`."""
+
+    _function = staticmethod(functional.spearman_correlation)
+
+
+@final
+class ClosenessEvaluationMeasure(LabelMetric):
+    """The CEM: closeness in bits, relative to a perfect prediction: `functional.closeness_evaluation_measure`."""
+
+    _function = staticmethod(functional.closeness_evaluation_measure)
+
+
+@final
+class OrdinalClassificationIndex(LabelMetric):
+    """The OCI: the cost of the cheapest path through the confusion matrix that never goes back in either label.
+
+    See `functional.ordinal_classification_index`.
+    """
+
+    higher_is_better = False
+    _function = staticmethod(functional.ordinal_classification_index)
+
+    def __init__(self, num_classes: int, *, beta: float = 0.75, gamma: float = 1.0, **standard: Any) -> None:
+        super().__init__(num_classes, **standard)
+        self.beta = check_number("beta", beta, minimum=0)
+        self.gamma = check_number("gamma", gamma, above=0)
+
+
+@final
+class UniformOrdinalClassificationIndex(LabelMetric):
+    """The UOC: the OCI with equal weight for every class: `functional.uniform_ordinal_classification_index`."""
+
+    higher_is_better = False
+    _function = staticmethod(functional.uniform_ordinal_classification_index)
+
+    def __init__(self, num_classes: int, *, beta: float | None = None, **standard: Any) -> None:
+        super().__init__(num_classes, **standard)
+        self.beta = None if beta is None else check_number("beta", beta, minimum=0)
+
+
+@final
+class BalancedAccuracy(LabelMetric):
+    """The sensitivity of each class, averaged over the classes that occur: `functional.balanced_accuracy`."""
+
+    _function = staticmethod(functional.balanced_accuracy)
+
+
+@final
+class GeometricMeanSensitivity(LabelMetric):
+    """The geometric mean of the sensitivities: `functional.geometric_mean_sensitivity`."""
+
+    _function = staticmethod(functional.geometric_mean_sensitivity)
+
+
+@final
+class MinimumSensitivity(LabelMetric):
+    """The sensitivity of the class that is found least often: `functional.minimum_sensitivity`."""
+
+    _function = staticmethod(functional.minimum_sensitivity)
+
+
+@final
+class ExtremeSensitivity(LabelMetric):
+    """The mean sensitivity of the first and the last class: `functional.extreme_sensitivity`."""
+
+    _function = staticmethod(functional.extreme_sensitivity)
+
+    def __init__(self, num_classes: int, *, average: Average = "arithmetic", **standard: Any) -> None:
+        super().__init__(num_classes, **standard)
+        check_choice("average", average, get_args(Average))
+        self.average = average
+
+
+@final
+class IndexOfBalancedAccuracy(LabelMetric):
+    """The product of sensitivity and specificity, raised where sensitivity is higher.
+
+    See `functional.index_of_balanced_accuracy`.
+    """
+
+    _function = staticmethod(functional.index_of_balanced_accuracy)
+
+    def __init__(self, num_classes: int, *, alpha: float = 0.1, **standard: Any) -> None:
+        super().__init__(num_classes, **standard)
+        self.alpha = check_number("alpha", alpha, minimum=0, maximum=1)
+
+
+class _PosteriorMean(SampleMean):
+    """The mean of a pure function of log-probabilities and true labels."""
+
+    higher_is_better = False
+    is_differentiable = True
+    refuses_scores = True
+
+    def __init__(self, num_classes: int, **standard: Any) -> None:
+        super().__init__(num_classes, quantity=type(self).__name__, **standard)
+
+    def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:  # noqa: ARG002
+        return type(self)._function(log_probs, labels)
+
+
+@final
+class MeanAbsoluteErrorOfMedian(_PosteriorMean):
+    """Mean distance of the posterior's median from the true label, in classes, whatever label was predicted.
+
+    See `functional.absolute_error_of_median`.
+    """
+
+    is_differentiable = False
+    _function = staticmethod(functional.absolute_error_of_median)
+
+
+@final
+class NegativeLogLikelihood(_PosteriorMean):
+    """Mean negative log-probability of the true label, in nats: `functional.negative_log_likelihood`."""
+
+    _function = staticmethod(functional.negative_log_likelihood)
+
+
+@final
+class RankedProbabilityScore(_PosteriorMean):
+    """Squared distance of the cumulative distribution from that of the true label, summed over thresholds; the mean.
+
+    See `functional.ranked_probability_score`.
+    """
+
+    _function = staticmethod(functional.ranked_probability_score)
+
+
+@final
+class EarthMoverDistance(_PosteriorMean):
+    """Mean distance, in classes, that probability has to move to reach the true label: the expected absolute error.
+
+    See `functional.earth_mover_distance`.
+    """
+
+    _function = staticmethod(functional.earth_mover_distance)
+
+
+class _CalibrationError(OrdinalMetric):
+    """A mean gap between stated probabilities and how often they come true, in bins; the state are the bins' sums."""
+
+    higher_is_better = False
+    is_differentiable = True
+    refuses_scores = True
+    _state: str
+
+    def __init__(self, num_classes: int, *, num_bins: int = 15, num_kinds: int = 1, **standard: Any) -> None:
+        super().__init__(num_classes, **standard)
+        self.num_bins = check_integer("num_bins", num_bins, minimum=1)
+        sums = torch.zeros(num_kinds * self.num_bins, 3, dtype=torch.float64)
+        self.add_state(self._state, sums, dist_reduce_fx="sum")
+
+    def compute(self) -> Scalar:
+        return calibration_error(getattr(self, self._state))
+
+    def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None, weights: Tensor | None) -> None:  # noqa: ARG002
+        sums = type(self)._function(log_probs, labels, num_bins=self.num_bins, sample_weight=weights)
+        setattr(self, self._state, getattr(self, self._state) + sums)
+
+
+@final
+class ExpectedCalibrationError(_CalibrationError):
+    """Mean gap between the probability of the mode and how often the mode is correct.
+
+    See `functional.expected_calibration_error`.
+    """
+
+    _state = "bins"
+    _function = staticmethod(calibration_bins)
+
+    def __init__(self, num_classes: int, *, num_bins: int = 15, **standard: Any) -> None:
+        super().__init__(num_classes, num_bins=num_bins, **standard)
+
+
+@final
+class StaticCalibrationError(_CalibrationError):
+    """Mean gap between the probability of a class and how often it is true, averaged over all classes.
+
+    See `functional.static_calibration_error`.
+    """
+
+    _state = "class_bins"
+    _function = staticmethod(class_bins)
+
+    def __init__(self, num_classes: int, *, num_bins: int = 15, **standard: Any) -> None:
+        super().__init__(num_classes, num_bins=num_bins, num_kinds=num_classes, **standard)
+
+
+class _PairMetric(OrdinalMetric):
+    """A metric that counts the adjacent pairs of classes whose scores fall strictly away from a reference label.
+
+    All pair metrics keep the same sums, for both references, so a `torchmetrics.MetricCollection` computes them once
+    for all of them.
+    """
+
+    pairs_in_order: Tensor
+
+    def __init__(self, num_classes: int, *, reference: Reference = "predicted", **standard: Any) -> None:
+        super().__init__(num_classes, **standard)
+        check_choice("reference", reference, get_args(Reference))
+        self.reference = reference
+        sums = torch.zeros(3, dtype=torch.float64)  # in order to the predicted labels, to the true ones; weights
+        self.add_state("pairs_in_order", sums, dist_reduce_fx="sum")
+
+    def _mean_in_order(self) -> Tensor:
+        """Returns how many of the c - 1 pairs are in order, on average."""
+        to_predicted, to_true, weight = self.pairs_in_order
+        mean: Tensor = (to_predicted if self.reference == "predicted" else to_true) / weight
+        return mean
+
+    def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None, weights: Tensor | None) -> None:
+        predicted = log_probs.argmax(dim=-1) if predicted is None else predicted
+        sums = [weighted_sum(pairs_in_order(log_probs, about), weights) for about in (predicted, labels)]
+        self.pairs_in_order = self.pairs_in_order + torch.stack([*sums, total_weight(labels, weights)])
+
+
+@final
+class SideOrderIndex(_PairMetric):
+    """Mean share of adjacent pairs of classes that fall strictly away from the reference label.
+
+    See `functional.side_order_index`.
+
+    Args:
+        reference: The label to fall away from: "predicted" (is the posterior consistent with its own prediction?) or
+            "true".
+
+    Example:
+        >>> import torch
+        >>> metric = SideOrderIndex(num_classes=3, reference="predicted")
+        >>> metric.update(torch.tensor([[0.1, 0.6, 0.3], [0.5, 0.2, 0.3]]).log(), torch.tensor([1, 1]))
+        >>> metric.compute().item()
+        0.75
+        >>> round(metric.chance, 4)
+        0.8333
+
+    Reference: Belharbi et al. 2019, section 4 (performance metrics).
+    """
+
+    @property
+    def chance(self) -> float:
+        """The mean value for random scores, with their mode as the prediction."""
+        return functional.side_order_chance(self.num_classes, reference=self.reference)
+
+    def compute(self) -> Scalar:
+        return self._mean_in_order() / (self.num_classes - 1)
+
+
+@final
+class NumViolations(_PairMetric):
+    """Mean number of adjacent pairs that do not fall away from the reference label; ties are violations.
+
+    See `functional.num_violations`.
+
+    Args:
+        reference: The label to fall away from: "predicted" or "true".
+    """
+
+    higher_is_better = False
+
+    def compute(self) -> Scalar:
+        return self.num_classes - 1 - self._mean_in_order()
+
+
+@final
+class ViolationSize(SampleMean):
+    """Mean probability by which a posterior rises on the way out from the reference label: `functional.violation_size`.
+
+    Args:
+        reference: The label to fall away from: "predicted" or "true".
+    """
+
+    higher_is_better = False
+    is_differentiable = True
+
+    def __init__(self, num_classes: int, *, reference: Reference = "predicted", **standard: Any) -> None:
+        check_choice("reference", reference, get_args(Reference))
+        super().__init__(num_classes, quantity=f"violation_size_{reference}", **standard)
+        self.reference = reference
+
+    def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:
+        return functional.violation_size(log_probs, predicted if self.reference == "predicted" else labels)
+
+
+@final
+class UnimodalRate(SampleMean):
+    """Share of posteriors with one peak: they rise strictly to their mode and fall strictly after it.
+
+    See `onepeak.posterior.is_unimodal`.
+    """
+
+    def __init__(
+        self, num_classes: int, *, tolerance: float = 0.0, definition: Unimodality = "strict", **standard: Any
+    ) -> None:
+        super().__init__(num_classes, quantity=f"unimodal_{definition}_{tolerance!r}", **standard)
+        is_unimodal(torch.empty(0, 2), tolerance, definition=definition)  # checks that the settings fit together
+        self.tolerance = tolerance
+        self.definition = definition
+
+    def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:  # noqa: ARG002
+        return is_unimodal(log_probs, self.tolerance, definition=self.definition)
