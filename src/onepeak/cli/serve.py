@@ -40,12 +40,18 @@ def serve(
     max_network_megapixels: Annotated[
         int, flag("Server", "--max-network-megapixels", "Largest image after resizing, in megapixels.", min=1)
     ] = 8,
+    max_request_megapixels: Annotated[
+        int, flag("Server", "--max-request-megapixels", "Most megapixels of all images per request.", min=1)
+    ] = 400,
     max_requests: Annotated[
         int, flag("Server", "--max-requests", "Most waiting requests; others are refused with a time to retry.", min=1)
     ] = 512,
     upload_seconds: Annotated[
         float, flag("Server", "--upload-seconds", "Most seconds for a request to arrive.", min=0.1)
     ] = 30.0,
+    answer_seconds: Annotated[
+        float, flag("Server", "--answer-seconds", "Most seconds to answer a request that has arrived.", min=0.1)
+    ] = 60.0,
     access_log: Annotated[bool, switch("Server", "--access-log", "Write one line per request to stderr.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -78,8 +84,11 @@ def serve(
         max_rows=max_rows,
         max_pixels=max_megapixels * 10**6,
         max_network_pixels=max_network_megapixels * 10**6,
+        max_request_pixels=max_request_megapixels * 10**6,
+        max_waiting_pixels=max(1000, 2 * max_request_megapixels) * 10**6,
         max_requests=max_requests,
         upload_seconds=upload_seconds,
+        answer_seconds=answer_seconds,
         max_buffered_bytes=max(512, 2 * max_mb) * 10**6,
     )
     loaded = load(model, device=device)
