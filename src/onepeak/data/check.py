@@ -1,6 +1,5 @@
 """Samples of a data set that a person should look at: copies, near copies, and copies with different labels."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -11,7 +10,7 @@ from torch.nn import functional
 
 from onepeak.data.images.store.images import ImageStore
 from onepeak.data.manifest import Manifest
-from onepeak.data.splits.copies import connected
+from onepeak.data.splits.copies import connected, copies_of
 
 Kind: TypeAlias = Literal["copies", "near copies", "label"]
 SIMILAR = 0.97
@@ -19,7 +18,7 @@ SIMILAR = 0.97
 _SIDE = 16
 _FEWEST = 20
 """The mean of fewer images is hardly what they have in common."""
-_AT_ONCE = 1024
+_AT_ONCE = 256
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,10 +64,7 @@ class Finding:
 
 def find_copies(manifest: Manifest, digests: Sequence[str]) -> list[Finding]:
     """Returns the groups of samples with equal fingerprints, those with different labels first."""
-    copies: dict[str, list[int]] = defaultdict(list)
-    for index, digest in enumerate(digests):
-        copies[digest].append(index)
-    return _conflicts_first([Finding.of(manifest, "copies", items) for items in copies.values() if len(items) > 1])
+    return _conflicts_first([Finding.of(manifest, "copies", items) for items in copies_of(manifest, digests)])
 
 
 def thumbnails(store: ImageStore) -> npt.NDArray[np.float32]:

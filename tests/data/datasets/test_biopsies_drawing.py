@@ -61,14 +61,6 @@ def test_a_nucleus_over_the_border_is_the_same_one_cut():
     assert cut[:90].max() == 0
 
 
-def test_a_image_without_nuclei_is_drawn():
-    nucleus = one_nucleus()
-    empty = Nuclei(**{**vars(nucleus), "present": np.zeros((1, 1))})
-    purple, body = paint_nuclei(empty, blur=np.array([0.005]), size=32)
-    assert purple.shape == body.shape == (1, 32, 32)
-    assert purple.max() == body.max() == 0
-
-
 def test_the_light_falls_exponentially_with_the_density():
     density = np.linspace(0, 6, 5000, dtype=np.float32)
     np.testing.assert_allclose(light_through(density), 255 * np.exp(-density), atol=0.8)

@@ -7,10 +7,8 @@ from image_files import write_images
 from onepeak.data.images import batches
 from onepeak.data.images.augment import Augment, draw_changes
 from onepeak.data.images.batches import crop_table, cut, evaluation_batches, gather, train_batch
-from onepeak.data.images.resize import Resize
 from onepeak.data.images.store.build import build_store
 from onepeak.data.images.store.failures import UnreadableImagesWarning
-from onepeak.data.manifest import ImageFiles
 from onepeak.errors import InputError
 
 ALL_CHANGES = Augment(crop=7, vertical_flip=True, colour_jitter=(0.5, 0.5, 0.5, 0.05))
@@ -47,10 +45,6 @@ def test_evaluation_gives_every_image_once_whole_and_only_with_its_like(mixed_st
     assert shapes == [(2, 3, 9, 12), (1, 3, 9, 12), (1, 3, 12, 9), (1, 3, 14, 10), (1, 3, 20, 20)]
 
 
-def test_evaluation_of_nothing_is_nothing(mixed_store):
-    assert list(evaluation_batches(mixed_store, [], batch_size=2)) == []
-
-
 @pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("options", "message"),
@@ -73,18 +67,6 @@ def test_a_wrong_argument_of_a_batch_says_what_is_allowed(mixed_store, options, 
 def test_a_batch_size_of_nothing_is_refused(mixed_store):
     with pytest.raises(InputError, match="`batch_size` must be an integer >= 1, got 0"):
         next(evaluation_batches(mixed_store, [0], batch_size=0))
-
-
-def test_the_papers_geometry_on_real_faces(shared_data, tmp_path):
-    root = shared_data / "fgnet-originals"
-    items = ImageFiles(root=root, paths=tuple(sorted(path.name for path in root.iterdir())))
-    resize = Resize(short_side=532, only_enlarge=True, scale=0.5)
-    store = build_store(items, resize, cache_dir=tmp_path, workers=1)
-    assert len(store) == len(items)
-    assert store.sizes.min() >= 266
-    batch = train_batch(store, range(len(store)), Augment(crop=256), seed=0, epoch=0)
-    assert batch.shape == (len(store), 3, 256, 256)
-    assert sum(len(places) for places, _ in evaluation_batches(store, range(len(store)), batch_size=8)) == len(store)
 
 
 @pytest.mark.gpu

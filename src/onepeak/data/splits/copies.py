@@ -35,19 +35,24 @@ class Conflict:
 
 def conflicting_duplicates(manifest: Manifest, digests: Sequence[str]) -> list[Conflict]:
     """Returns the exact copies with different labels, in the order of their first sample."""
-    check_digests(manifest, digests)
-    copies: dict[str, list[int]] = defaultdict(list)
-    for index, digest in enumerate(digests):
-        copies[digest].append(index)
     return [
         Conflict(
             items=tuple(indices),
             names=tuple(map(manifest.sample_name, indices)),
             labels=tuple(manifest.classes[manifest.labels[index]] for index in indices),
         )
-        for indices in copies.values()
+        for indices in copies_of(manifest, digests)
         if len({int(manifest.labels[index]) for index in indices}) > 1
     ]
+
+
+def copies_of(manifest: Manifest, digests: Sequence[str]) -> list[list[int]]:
+    """Returns the positions of the samples that share a fingerprint, for each fingerprint of several samples."""
+    check_digests(manifest, digests)
+    copies: dict[str, list[int]] = defaultdict(list)
+    for index, digest in enumerate(digests):
+        copies[digest].append(index)
+    return [indices for indices in copies.values() if len(indices) > 1]
 
 
 def conflict_notes(manifest: Manifest, digests: Sequence[str]) -> list[str]:
