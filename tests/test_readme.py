@@ -45,7 +45,7 @@ def test_commands_exist():
 def test_commands_run_one_after_another(tmp_path, monkeypatch, capsys):
     """But for set-up and for what goes on until it is stopped."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(run, "executor_of", lambda _: Here())
+    monkeypatch.setattr(run, "executor_of", lambda *_, **__: Here())
     lines = [line for block in blocks_of(ROOT / "README.md") if block.language == "bash" for line in block.commands]
     for line in lines:
         if not line.startswith(("make ", "pip ", "onepeak inspect ", "onepeak serve ")):

@@ -374,7 +374,8 @@ def printed_table(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "200")
 
     def call(rows, actions=()):
-        command.print_answers(rows, OutputColumns(source_name="path", classes=("low", "high"), actions=actions))
+        columns = OutputColumns(source_name="path", classes=("low", "high"), actions=actions)
+        command._print_rows(rows, sys.stdout, columns)
         lines = capsys.readouterr().out.splitlines()
         table = [line.replace("┃", "│") for line in lines if line[0] in "┃│"]
         below = [line for line in lines if line.startswith("...")]
@@ -404,4 +405,4 @@ def test_what_is_unlike_the_training_is_a_column_only_where_there_is_something(p
     assert header[-2:] == ["action", "unlike"]
     assert [row[-2:] for row in rows] == [["operate", ""], ["ask a person", "contrast; grain"]]
     (header, *_), _ = printed_table([usual, ROW, BAD])
-    assert header == ["path", "answer", "predicted", "p", "side order", "one peak"]
+    assert header == ["path", "prediction", "most likely", "p", "side order", "one peak"]
