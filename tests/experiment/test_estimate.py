@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,14 @@ from onepeak.experiment.estimate import plan_runs
 from onepeak.experiment.plan import Experiment, MethodEntry, entries_from_text
 from onepeak.experiment.prepared import open_experiment
 from onepeak.training.prepare import prepare
+
+RELEASE = Path(__file__).parents[1] / "release_0_1" / "comparison" / "runs" / "elb" / "split0-fold0" / "result.json"
+
+
+def finish_run(folder, **changes):
+    """Writes the result of a finished run of 0.1, changed."""
+    folder.mkdir(parents=True)
+    (folder / "result.json").write_text(json.dumps(json.loads(RELEASE.read_text()) | changes))
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +62,7 @@ def test_every_run_has_its_work_and_a_time_and_nothing_is_written(plan, fabric, 
 
 
 def test_finished_runs_tell_how_long_the_others_will_take(plan, fabric, tmp_path):
-    folder = tmp_path / "runs" / "ce" / "split0-fold0"
-    folder.mkdir(parents=True)
-    (folder / "result.json").write_text(json.dumps({"seconds": 30.0, "epochs": 10}))
+    finish_run(tmp_path / "runs" / "ce" / "split0-fold0", seconds=30.0, epochs=10)
     failed = tmp_path / "runs" / "elb" / "split0-fold1"
     failed.mkdir(parents=True)
     (failed / "error.json").write_text(json.dumps({"message": "no luck", "time": 1.0}))
@@ -132,10 +139,7 @@ def test_notes_and_the_backbone_are_those_of_the_run(fabric, tmp_path):
     assert any("few different integers in site (3)" in note for note in found.notes)
     assert "1 of 60 samples is in no part, and not used: row 61" in found.notes
     assert found.backbone == "mlp"
-    folder = tmp_path / "runs" / "ce" / "split0-fold0"
-    folder.mkdir(parents=True)
-    result = {"seconds": 30.0, "epochs": 2, "network": {"backbone": "resnet34"}}
-    (folder / "result.json").write_text(json.dumps(result))
+    finish_run(tmp_path / "runs" / "ce" / "split0-fold0", network={"backbone": "resnet34"})
     assert plan_runs(plan, tmp_path, fabric=fabric).backbone == "resnet34"
 
 

@@ -68,6 +68,8 @@ def read_predictions(
     try:
         file = parquet.ParquetFile(path)
         known = file.schema_arrow.names
+        if missing := [name for name in ("part", "path", *_TYPES) if name not in known]:
+            raise ValueError(f"the column {missing[0]} is missing")
         wanted = list(known if columns is None else columns)
         for name in wanted:
             if name not in known:
