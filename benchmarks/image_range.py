@@ -13,7 +13,7 @@ from PIL import Image
 
 from onepeak.data.source import DataSource
 from onepeak.data.splits import make_splits
-from onepeak.training.image_range import ImageRange
+from onepeak.training.familiarity import ImageRange
 from onepeak.training.prepare import prepare
 from onepeak.training.presets import preset
 

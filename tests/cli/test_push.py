@@ -17,7 +17,7 @@ import onepeak
 from onepeak.errors import InputError
 from onepeak.posterior.referral import Policy
 from onepeak.serving.referral import save_policy
-from onepeak.training.digests import DIGESTS
+from onepeak.training.model_files import DIGESTS
 
 OLD = Path(__file__).parents[1] / "release_0_1"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

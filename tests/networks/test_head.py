@@ -1,10 +1,14 @@
+import math
+
+import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from onepeak.errors import InputError
-from onepeak.networks.head import MapHead, RowHead
-from onepeak.networks.pooling import AveragePooling, WildcatPooling
+from onepeak.networks.head import AveragePooling, MapHead, MaxPooling, RowHead, WildcatPooling, wildcat
 
 
 def test_the_evidence_is_the_mean_of_the_maps_of_each_output(noise):
@@ -43,3 +47,96 @@ def test_rows_are_answered_in_float32():
 def test_a_head_has_at_least_one_map_an_output():
     with pytest.raises(InputError, match="`maps_per_output` must be an integer >= 1, got 0"):
         MapHead(6, 3, pooling=WildcatPooling(), maps_per_output=0)
+
+
+def by_sorting(maps, kmax, kmin, alpha):
+    """The definition, one map at a time, in float64."""
+    batch, channels, height, width = maps.shape
+    answer = np.empty((batch, channels))
+    for sample in range(batch):
+        for channel in range(channels):
+            values = sorted(float(value) for value in maps[sample, channel].flatten())
+            top = max(1, round(kmax * height * width))
+            low = max(1, round((kmax if kmin is None else kmin) * height * width))
+            answer[sample, channel] = math.fsum(values[-top:]) / top + alpha * math.fsum(values[:low]) / low
+    return answer
+
+
+def test_eight_by_eight_takes_the_six_highest():
+    maps = torch.arange(64.0).reshape(1, 1, 8, 8)
+    assert wildcat(maps).item() == (58 + 59 + 60 + 61 + 62 + 63) / 6
+
+
+def test_half_a_position_is_rounded_to_the_even_number():
+    assert wildcat(torch.arange(25.0).reshape(1, 1, 5, 5)).item() == (23 + 24) / 2  # 2.5 positions
+
+
+def test_alpha_adds_its_share_of_the_lowest():
+    maps = torch.tensor([[[[4.0, -8.0], [2.0, 1.0]]]])
+    assert wildcat(maps, kmax=0.25, alpha=0.5).item() == 4 - 4
+    assert wildcat(maps, kmax=0.25, kmin=0.5, alpha=0.5).item() == 4 - 0.5 * 3.5
+
+
+def test_a_map_of_one_position_is_that_position():
+    assert wildcat(torch.tensor([[[[3.0]], [[-1.0]]]])).tolist() == [[3.0, -1.0]]
+
+
+@given(
+    shape=st.tuples(*[st.integers(1, 3)] * 2, *[st.integers(1, 9)] * 2),
+    kmax=st.floats(0.01, 1),
+    kmin=st.none() | st.floats(0.01, 1),
+    alpha=st.sampled_from([0.0, 0.3, 1.0, 2.0]),
+    seed=st.integers(0, 99),
+)
+def test_pooling_is_the_definition(shape, kmax, kmin, alpha, seed):
+    maps = torch.from_numpy(np.random.default_rng(seed).normal(size=shape))
+    found = wildcat(maps, kmax=kmax, kmin=kmin, alpha=alpha)
+    np.testing.assert_allclose(found, by_sorting(maps.numpy(), kmax, kmin, alpha), rtol=1e-12, atol=1e-12)
+
+
+def test_all_positions_are_the_average_and_one_is_the_maximum(noise):
+    maps = noise(2, 3, 5, 7)
+    torch.testing.assert_close(wildcat(maps, kmax=1.0), AveragePooling()(maps))
+    torch.testing.assert_close(wildcat(maps, kmax=1e-6), MaxPooling()(maps))
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.7])
+def test_the_gradient_is_that_of_the_definition(noise, alpha):
+    maps = noise(2, 2, 4, 5).double().requires_grad_()
+    assert torch.autograd.gradcheck(lambda maps: wildcat(maps, kmax=0.2, alpha=alpha), maps)
+
+
+def test_positions_not_taken_get_no_gradient():
+    maps = torch.arange(64.0).reshape(1, 1, 8, 8).requires_grad_()
+    wildcat(maps).sum().backward()
+    assert maps.grad.flatten().tolist() == pytest.approx([0.0] * 58 + [1 / 6] * 6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("pooling", [WildcatPooling(alpha=0.5), AveragePooling(), MaxPooling()], ids=repr)
+def test_half_precision_is_averaged_in_float32(noise, dtype, pooling):
+    maps = (60_000 * noise(1, 2, 16, 16).sigmoid()).to(dtype)  # a sum of two would overflow float16
+    found = pooling(maps)
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found, pooling(maps.double()).float(), rtol=1e-6, atol=0)
+
+
+def test_the_module_says_its_settings():
+    assert repr(WildcatPooling()) == "WildcatPooling(kmax=0.1, alpha=0.0)"
+    assert repr(WildcatPooling(kmax=0.2, alpha=0.5)) == "WildcatPooling(kmax=0.2, kmin=0.2, alpha=0.5)"
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"kmax": 0}, "`kmax` must be a finite number > 0 and <= 1, got 0"),
+        ({"kmax": 6}, "`kmax` must be a finite number > 0 and <= 1, got 6"),
+        ({"kmin": 1.5, "alpha": 1}, "`kmin` must be a finite number > 0 and <= 1, got 1.5"),
+        ({"alpha": -0.1}, "`alpha` must be a finite number >= 0, got -0.1"),
+        ({"kmin": 0.1}, "`kmin` does nothing when `alpha` is 0, got 0.1: give an alpha or leave it out"),
+    ],
+)
+def test_settings_out_of_range_are_refused(settings, message):
+    with pytest.raises(InputError, match=message):
+        WildcatPooling(**settings)

@@ -19,7 +19,7 @@ from torch._inductor import config as inductor
 from image_files import in_twelve_bits
 from onepeak.errors import InputError
 from onepeak.networks import NetworkSettings, build_network
-from onepeak.posterior import covers, mean, project, sizes, temper
+from onepeak.posterior import covers, mean, project, sizes
 from onepeak.serving import load, stream
 from onepeak.serving.model import Model, model_folder
 from onepeak.serving.posterior_options import PosteriorOptions
@@ -40,19 +40,24 @@ def copied(tmp_path):
     return shutil.copytree(image_run().folder, tmp_path / "model")
 
 
-def said_in_training(run, model, indices):
-    feed, _ = run.prepared.feed(run.split, run.recipe, torch.device("cpu"))
-    labels = torch.from_numpy(run.manifest.labels.copy())
-    size = run.recipe.evaluation_batch_size
-    return predict(model.network, feed, indices, labels, fabric=make_fabric(device="cpu"), batch_size=size)
-
-
 def test_images_get_to_the_bit_what_training_said_of_them(model, pixels):
     run = image_run()
     stored = pandas.read_parquet(run.folder / "predictions.parquet").query("part == 'test'")
     said = model.predict(pixels[run.split.test], batch_size=run.recipe.evaluation_batch_size, raw=True)
     assert said.predicted_index.tolist() == stored["predicted"].tolist()
     assert (said.log_probs.numpy() == np.stack(stored["log_probs"])).all()
+
+
+def test_rows_get_to_the_bit_what_the_evaluation_of_training_says(table_model):
+    run = table_run()
+    feed, _ = run.prepared.feed(run.split, run.recipe, torch.device("cpu"))
+    labels, size = torch.from_numpy(run.manifest.labels.copy()), run.recipe.evaluation_batch_size
+    fabric = make_fabric(device="cpu")
+    expected = predict(table_model.network, feed, np.arange(90), labels, fabric=fabric, batch_size=size)
+    said = table_model.predict(run.folder.parent / "grades.csv", raw=True)
+    assert torch.equal(said.log_probs, expected.log_probs)
+    assert torch.equal(said.predicted_index, expected.predicted_index)
+    assert said.sources[:2] == (2, 3)  # the lines of the file
 
 
 def test_twelve_bits_are_told_unless_the_model_knows_and_then_read_as_eight_were(model, pixels, tmp_path):
@@ -71,23 +76,6 @@ def test_twelve_bits_are_told_unless_the_model_knows_and_then_read_as_eight_were
         InputError, match=r"scan\.png cannot be read: a value of 5,000 exceeds 4,095, the highest that `bits` 12 allows"
     ):
         model.predict(tmp_path / "scan.png")
-
-
-def test_every_image_gets_what_the_evaluation_of_training_says(model, pixels):
-    run = image_run()
-    expected = said_in_training(run, model, np.arange(60))
-    said = model.predict(pixels, batch_size=run.recipe.evaluation_batch_size, raw=True)
-    assert torch.equal(said.log_probs, expected.log_probs)
-    assert torch.equal(said.predicted_index, expected.predicted_index)
-
-
-def test_rows_get_what_the_evaluation_of_training_says(table_model):
-    run = table_run()
-    said = table_model.predict(run.folder.parent / "grades.csv", raw=True)
-    expected = said_in_training(run, table_model, np.arange(90))
-    assert torch.equal(said.log_probs, expected.log_probs)
-    assert torch.equal(said.predicted_index, expected.predicted_index)
-    assert said.sources[:2] == (2, 3)  # the lines of the file
 
 
 def test_files_arrays_tensors_and_opened_images_give_the_same(model, pixels, tmp_path):
@@ -141,16 +129,11 @@ def test_rows_in_every_form_give_the_same(table_model):
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     in_order = [list(row.values()) for row in rows]
     expected = table_model.predict(frame).log_probs
-    for inputs in (columns, rows, in_order, np.array(in_order, dtype=object), frame[["tone", "size"]]):
+    more = frame[["tone", "size"]].assign(name=[object()] * 3)  # a column that the model does not know
+    for inputs in (columns, rows, in_order, np.array(in_order, dtype=object), more):
         assert torch.equal(table_model.predict(inputs).log_probs, expected)
     alone = table_model.predict(rows[0]).log_probs  # other batches may round differently
     torch.testing.assert_close(alone, expected[:1], rtol=0, atol=1e-6)
-
-
-def test_columns_that_the_model_does_not_know_are_not_read(table_model):
-    known = pandas.DataFrame({"size": [0.5], "tone": ["1"]})
-    more = known.assign(name=[object()])
-    assert torch.equal(table_model.predict(more).log_probs, table_model.predict(known).log_probs)
 
 
 def test_names_that_are_numbers_in_a_file_are_still_names(table_model, tmp_path):
@@ -290,23 +273,16 @@ def test_a_gpu_says_nearly_the_same(model, pixels):
     torch.testing.assert_close(said.log_probs, model.predict(pixels).log_probs, rtol=0, atol=1e-2)
 
 
-def test_posteriors_are_calibrated_unless_they_are_wanted_raw(model, pixels):
-    raw, shown = model.predict(pixels, raw=True), model.predict(pixels)
-    calibration = model.description.calibration
-    assert calibration.temperature != 1
-    assert torch.equal(shown.log_probs, temper(raw.log_probs, calibration.temperature))
-    assert torch.equal(shown.predicted_index, raw.predicted_index)
-    assert torch.equal(shown.soi, raw.soi)
-    assert torch.equal(shown.intervals, calibration.intervals(raw.log_probs, raw.predicted_index, 0.1))
-    assert shown.alpha == raw.alpha == 0.1
-
-
 def test_every_way_to_read_a_posterior_can_be_asked_for(model, table_model, pixels):
     rows = {"size": [0.1, 0.9, None, 2.2], "tone": ["1", "2", "dark", None]}
     for each, inputs in ((model, pixels[:5]), (table_model, rows)):
         plain = each.predict(inputs)
         said = each.predict(inputs, decide="mean", project=True, alpha=0.5)
         raw = each.predict(inputs, raw=True)
+        assert torch.equal(plain.log_probs, each.description.calibration.temper(raw.log_probs))
+        assert torch.equal(
+            plain.intervals, each.description.calibration.intervals(raw.log_probs, raw.predicted_index, 0.1)
+        )
         expected = each.description.calibration.temper(project(raw.log_probs))
         assert torch.equal(said.log_probs, expected)
         assert torch.equal(said.predicted_index, mean(expected))
@@ -399,23 +375,14 @@ def test_images_unlike_the_training_are_told_and_by_older_models_not(model, pixe
     assert torch.equal(older.log_probs, said.log_probs)
 
 
-def comparison(root, *runs):
-    for run in runs:
-        (root / "runs" / run).mkdir(parents=True)
-        (root / "runs" / run / "onepeak.json").write_text("{}")
-    return root
-
-
-def test_a_comparison_with_one_run_means_its_model(tmp_path):
-    assert model_folder(comparison(tmp_path, "elb/split0-fold0")) == tmp_path / "runs/elb/split0-fold0"
-
-
-def test_what_holds_no_model_is_left_to_the_loader(tmp_path):
-    assert model_folder(tmp_path / "nothing") == tmp_path / "nothing"
-    assert model_folder(Path("~/nothing")) == Path.home() / "nothing"
-
-
 @pytest.mark.bad_input
-def test_whoever_loads_a_comparison_is_told_its_models(tmp_path):
+def test_a_comparison_with_one_run_means_its_model_and_of_several_one_must_be_named(tmp_path):
+    assert model_folder(tmp_path) == tmp_path  # left to the loader
+    assert model_folder(Path("~/nothing")) == Path.home() / "nothing"
+    runs = [tmp_path / "runs" / name / "split0-fold0" for name in ("elb", "ce")]
+    for run, found in zip(runs, (True, False), strict=True):
+        run.mkdir(parents=True)
+        (run / "onepeak.json").write_text("{}")
+        assert not found or model_folder(tmp_path) == run
     with pytest.raises(InputError, match=r"must hold one model, got a comparison with 2: name one of them"):
-        load(comparison(tmp_path, "elb/split0-fold0", "ce/split0-fold0"))
+        load(tmp_path)

@@ -40,56 +40,55 @@ ROWS = [
 ]
 
 
-def test_csv_comes_back_as_it_was_written():
+CLASSES = ("low", "hohe Stufe, 2")
+NAMES = [
+    "headline",
+    "predicted_class",
+    "predicted_index",
+    "name",
+    "label",
+    "lower_name",
+    "upper_name",
+    "lower",
+    "upper",
+]
+FLAGS = ["soi", "unimodal", "paradoxical", "unlike", "distance", "refer", "error"]
+
+
+def written(writer, rows=ROWS, **columns):
+    """What comes back of the rows: of CSV as text."""
     file = io.StringIO()
-    write_csv(ROWS, file, OutputColumns(source_name="path", classes=("low", "hohe Stufe, 2")))
-    first, second = csv.DictReader(io.StringIO(file.getvalue()))
+    writer(rows, file, OutputColumns(**{"source_name": "path", "classes": CLASSES, **columns}))
+    if writer is write_csv:
+        return list(csv.DictReader(io.StringIO(file.getvalue())))
+    return [json.loads(line) for line in file.getvalue().splitlines()]
+
+
+def test_csv_comes_back_as_it_was_written():
+    first, second = written(write_csv)
+    posterior = {"p_low": "0.0", "p_hohe Stufe, 2": "1.0", "log_prob_low": "-inf", "log_prob_hohe Stufe, 2": "0.0"}
+    assert list(first) == ["path", *NAMES, *FLAGS, *posterior]
     assert first == {
+        **dict.fromkeys(first, ""),
         "path": 'say "a", b.png',
         "headline": "between low and hohe Stufe, 2",
-        "predicted_class": "hohe Stufe, 2",
-        "predicted_index": "1",
-        "label": "1",
-        "name": "hohe Stufe, 2",
+        **dict.fromkeys(("predicted_class", "name", "upper_name"), "hohe Stufe, 2"),
+        **dict.fromkeys(("predicted_index", "label", "upper"), "1"),
         "lower": "0",
-        "upper": "1",
         "lower_name": "low",
-        "upper_name": "hohe Stufe, 2",
         "soi": "1.0",
         "unimodal": "True",
         "paradoxical": "False",
         "unlike": "contrast; grain",
-        "distance": "",
-        "refer": "",
-        "error": "",
-        "p_low": "0.0",
-        "p_hohe Stufe, 2": "1.0",
-        "log_prob_low": "-inf",
-        "log_prob_hohe Stufe, 2": "0.0",
+        **posterior,
     }
     assert {name: value for name, value in second.items() if value} == {"path": "c.png", "error": "cut off\nor damaged"}
 
 
 def test_json_is_an_object_a_line_without_infinities():
-    file = io.StringIO()
-    write_json_lines(ROWS, file, OutputColumns(source_name="path", classes=("low", "high")))
-    first, second = map(json.loads, file.getvalue().splitlines())
-    assert first["log_probs"] == [None, 0.0]
-    assert first["probs"] == [0.0, 1.0]
-    ends = ["lower_name", "upper_name", "lower", "upper"]
-    flags = ["soi", "unimodal", "paradoxical", "unlike", "distance", "refer", "error"]
-    assert list(first) == [
-        "path",
-        "headline",
-        "predicted_class",
-        "predicted_index",
-        "name",
-        "label",
-        *ends,
-        "probs",
-        "log_probs",
-        *flags,
-    ]
+    first, second = written(write_json_lines)
+    assert list(first) == ["path", *NAMES, "probs", "log_probs", *FLAGS]
+    assert (first["log_probs"], first["probs"]) == ([None, 0.0], [0.0, 1.0])
     assert (first["lower"], first["upper_name"], first["paradoxical"]) == (0, "hohe Stufe, 2", False)
     assert first["unlike"] == ["contrast", "grain"]
     assert second == {**dict.fromkeys(first), "path": "c.png", "error": "cut off\nor damaged"}
@@ -121,17 +120,11 @@ KEPT = PassthroughColumns(names=("id", "true, label"), rows=(("007", None), (8, 
 
 
 def test_kept_columns_stand_behind_what_a_sample_is_called_by():
-    file = io.StringIO()
-    write_csv(ROWS, file, OutputColumns(source_name="path", classes=("low", "high"), passthrough=KEPT))
-    header, first, second = csv.reader(io.StringIO(file.getvalue()))
-    assert header[:5] == ["path", "id", "true, label", "headline", "predicted_class"]
-    assert first[:5] == ['say "a", b.png', "007", "", "between low and hohe Stufe, 2", "hohe Stufe, 2"]
-    assert second[:5] == ["c.png", "8", 'say "x"', "", ""]
-    file = io.StringIO()
-    write_json_lines(ROWS, file, OutputColumns(source_name="path", passthrough=KEPT, classes=("low", "high")))
-    first, second = map(json.loads, file.getvalue().splitlines())
-    assert list(first)[:4] == header[:4]
-    assert (first["id"], first["true, label"], second["id"], second["true, label"]) == ("007", None, 8, 'say "x"')
+    for writer, none, number in ((write_csv, "", "8"), (write_json_lines, None, 8)):
+        first, second = written(writer, passthrough=KEPT)
+        assert list(first)[:5] == ["path", "id", "true, label", "headline", "predicted_class"]
+        assert list(first.values())[:4] == ['say "a", b.png', "007", none, "between low and hohe Stufe, 2"]
+        assert list(second.values())[:4] == ["c.png", number, 'say "x"', none]
 
 
 @pytest.mark.bad_input
@@ -144,17 +137,10 @@ def test_a_kept_column_called_as_one_of_the_answers_is_refused(name):
 
 
 def test_what_to_do_stands_before_the_flags_where_it_is_known():
-    actions = ("wait, then look", "operate")
-    file = io.StringIO()
-    write_csv(ROWS, file, OutputColumns(source_name="path", classes=("low", "high"), actions=actions))
-    first, second = csv.DictReader(io.StringIO(file.getvalue()))
-    assert list(first)[8:12] == ["lower", "upper", "action", "soi"]
-    assert (first["action"], second["action"]) == ("ask a person", "")
-    file = io.StringIO()
-    write_json_lines(ROWS, file, OutputColumns(source_name="path", actions=actions, classes=("low", "high")))
-    first, second = map(json.loads, file.getvalue().splitlines())
-    assert list(first)[9:12] == ["upper", "action", "probs"]
-    assert (first["action"], second["action"]) == ("ask a person", None)
+    for writer, none in ((write_csv, ""), (write_json_lines, None)):
+        first, second = written(writer, actions=("wait, then look", "operate"))
+        assert list(first)[9:11] == ["upper", "action"]
+        assert (first["action"], second["action"]) == ("ask a person", none)
 
 
 @pytest.mark.bad_input

@@ -1,4 +1,5 @@
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from onepeak.data.images.store.build import build_store
 from onepeak.errors import InputError
 from onepeak.serving import load, stream
 from onepeak.serving import predict as serving_predict
-from onepeak.serving.predict import SizeBatches
+from onepeak.serving.predict import SizeBatches, unknown_notes, unlike_notes
 from onepeak.serving.table_rows import rows_of, rows_of_file
 from trained_models import image_run, table_run
 
@@ -197,3 +198,35 @@ def test_the_batches_are_those_of_an_evaluation_in_training(tmp_path):
     waiting = SizeBatches(2)
     ready = [batch for place, each in enumerate(pixels) for batch in waiting.add(place, each)]
     assert {tuple(place for place, _ in batch) for batch in [*ready, *waiting.rest()]} == expected
+
+
+UNLIKE = "unlike the training data, do not rely on such predictions: "
+IMAGES = [(f"{number}.png", ("contrast",)) for number in range(11)] + [
+    ("usual.png", ()),
+    ("b.png", ("grain", "contrast")),
+]
+FIRST = ", ".join(f"{number}.png" for number in range(10))
+
+
+@pytest.mark.parametrize(
+    ("samples", "source_name", "told"),
+    [
+        ([], "path", None),
+        ([("a.png", ()), ("b.png", None)], "path", None),
+        (IMAGES, "path", f"12 of 1,200 images, by contrast (12), grain (1): {FIRST} and 2 more"),
+        ([(0, ("x",)), ("b.png", ("x",))], "item", "2 of 1,200 images, by x (2): item 0, b.png"),
+        ([(2, ("x",)), (7, ("x",))], "line", "2 of 1,200 rows, by x (2): line 2, line 7"),
+        ([("a", ("x",)), (7, ("x",))], "row", "2 of 1,200 rows, by x (2): row a, row 7"),
+    ],
+)
+def test_samples_unlike_the_training_are_counted_and_the_first_are_named(samples, source_name, told):
+    assert unlike_notes(samples, 1200, source_name=source_name) == (() if told is None else (UNLIKE + told,))
+
+
+def test_a_model_that_cannot_tell_what_is_unlike_its_training_says_so(model, table_model):
+    assert unknown_notes(model.description) == unknown_notes(table_model.description) == ()
+    (note,) = unknown_notes(replace(model.description, image_range=None))
+    assert "cannot check whether images" in note
+    table = replace(table_model.description.table, lowest=(), highest=())
+    (note,) = unknown_notes(replace(table_model.description, table=table))
+    assert "cannot check whether numbers" in note

@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas
 import pytest
 
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
-from onepeak.serving.table_rows import rows_of, rows_of_file, rows_of_frame
+from onepeak.serving.table_rows import rows_of, rows_of_file, rows_of_frame, unlike_rows
 from onepeak.training.table_encoder import TableEncoder
 from table_models import table_model
 
@@ -158,6 +160,18 @@ def test_new_names_and_far_numbers_are_unlike_the_training_and_missing_values_ar
     whole = rows_of_frame(pandas.DataFrame({"size": [1.5, None], "tone": ["1", "2"]}), ENCODER)
     assert whole.unlike == ((), ())
     assert whole.notes == ("missing values in 1 of 2 rows, filled in as in training",)
+
+
+def test_a_row_is_unlike_by_far_numbers_and_new_names_and_unknown_to_an_older_model_unless_by_names():
+    columns, categories = ("a", "b", "tone"), {"tone": ("x", "y")}
+    values = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]])
+    encoder = TableEncoder.learn(FeatureRows(columns=columns, values=values, categories=categories))
+    asked = FeatureRows(columns=columns, values=np.array([[9, 0, 0], [2, 1, np.nan], [-9, 9, np.nan]]))
+    new = np.array([[False] * 3, [False] * 3, [False, False, True]])
+    assert unlike_rows(asked, encoder) == (("a",), (), ("a", "b"))
+    assert unlike_rows(asked, encoder, new=new) == (("a",), (), ("a", "b", "tone"))
+    older = replace(encoder, lowest=(), highest=())
+    assert unlike_rows(asked, older, new=new) == (None, None, ("tone",))
 
 
 @pytest.fixture

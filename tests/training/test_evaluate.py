@@ -1,14 +1,19 @@
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 import onepeak
 from onepeak.metrics.catalog import DEFAULT_NAMES, collection
-from onepeak.networks.build import NetworkSettings, build_network
+from onepeak.networks import AveragePooling, MapHead, Network, NetworkSettings, build_network
 from onepeak.posterior.predictions import Predictions
-from onepeak.training.evaluate import answers, measure, measured_names, predict, validate
+from onepeak.serving import load
+from onepeak.training.evaluate import MOST_MAPS, answers, evidence_range, measure, measured_names, predict, validate
+from onepeak.training.feed import Feed
+from trained_models import image_run, table_run
 from training.planted import CLASSES, RECIPE
 
 
@@ -89,3 +94,87 @@ def test_measuring_by_hand():
     assert measure(said)["accuracy"] == pytest.approx(1 / 3)
     right = replace(said, predicted_index=said.truth)
     assert measure(right)["mae"] == 0.0
+
+
+class Arrays(Feed):
+    """Images that are maps already, and a note of which were asked for."""
+
+    train_inputs = train_plan = planned_inputs = None  # not needed to look at them
+
+    def __init__(self, images):
+        self.images, self.asked = images, []
+
+    def evaluation_inputs(self, indices, *, batch_size):
+        self.asked.extend(indices.tolist())
+        for places in torch.arange(len(indices)).split(batch_size):
+            yield places, self.images[indices[places.numpy()]]
+
+
+def network_of(name):
+    """Three classes whose maps are the colours of the image."""
+    method = onepeak.method(name, num_classes=3)
+    head = MapHead(3, method.num_outputs, pooling=AveragePooling())
+    with torch.no_grad():
+        head.classifier.weight.copy_(torch.eye(method.num_outputs, 3)[..., None, None])
+        head.classifier.bias.zero_()
+    return Network(nn.Identity(), head, method).eval()
+
+
+def images_with(*strengths):
+    """In each the second class has so much more than both others at one place, and half of it at another."""
+    images = torch.zeros(len(strengths), 3, 2, 2)
+    images[:, 1, 0, 1] = torch.tensor(strengths)
+    images[:, 1, 1, 1] = torch.tensor(strengths) / 2
+    return images
+
+
+@pytest.mark.parametrize("batch_size", [2, 100])
+def test_the_scale_ends_where_nine_of_ten_images_do_at_their_highest_place(fabric, batch_size):
+    feed = Arrays(images_with(*range(3, 36, 3)))  # less the mean over classes, two thirds: 2, 4 ... 22
+    found = evidence_range(
+        network_of("ce"), feed, np.arange(11), torch.ones(11).long(), fabric=fabric, batch_size=batch_size
+    )
+    assert found == (0.0, pytest.approx(20))
+
+
+def test_the_scale_is_of_the_class_that_was_predicted_in_each_image(fabric):
+    feed = Arrays(images_with(9.0, 9.0))
+    [low, high] = evidence_range(
+        network_of("ce"), feed, np.array([1, 0]), torch.tensor([0, 0]), fabric=fabric, batch_size=2
+    )
+    assert (low, high) == (0.0, 1.0)  # others have none, and a scale is one long at least
+
+
+def test_without_class_scores_the_scale_begins_at_the_probability_of_chance(fabric):
+    feed = Arrays(torch.tensor([0.0, 4.0, -4.0]).expand(1, 2, 2, 3).movedim(-1, 1))
+    low, high = evidence_range(network_of("ren"), feed, np.array([0]), torch.tensor([1]), fabric=fabric, batch_size=1)
+    assert low == pytest.approx(math.log(1 / 3), abs=1e-3)
+    level = 1 / (1 + math.exp(-4))  # above the first class; as much is missing above the second
+    assert high == pytest.approx(math.log(level - (1 - level)), abs=1e-3)
+
+
+def test_some_of_many_images_are_looked_at_the_first_and_the_last_among_them(fabric):
+    feed = Arrays(images_with(*[6.0] * 300))
+    indices = np.arange(299, -1, -1)
+    evidence_range(network_of("ce"), feed, indices, torch.ones(300).long(), fabric=fabric, batch_size=50)
+    assert len(set(feed.asked)) == len(feed.asked) == MOST_MAPS
+    assert (feed.asked[0], feed.asked[-1]) == (299, 0)
+
+
+def test_without_maps_or_images_there_is_no_scale(fabric):
+    none = torch.tensor([]).long()
+    assert evidence_range(network_of("ce"), Arrays(None), np.array([], int), none, fabric=fabric, batch_size=1) is None
+    rows = build_network(onepeak.method("ce", num_classes=3), NetworkSettings(backbone="mlp", num_features=2))
+    assert evidence_range(rows, Arrays(None), np.array([0]), none, fabric=fabric, batch_size=1) is None
+    assert load(table_run().folder).description.evidence_range is None
+
+
+def test_a_model_keeps_the_scale_of_its_validation_images():
+    run = image_run()
+    model = load(run.folder)
+    images = [model.pixels(run.manifest.items.pixels[item]) for item in run.split.valid]
+    labels, _, _ = model.answers(images)
+    highest = model.evidence(images, labels).amax(dim=(1, 2)).numpy()
+    assert len(images) <= MOST_MAPS
+    expected = max(float(np.quantile(highest, 0.9)), 1.0)
+    assert model.description.evidence_range == (0.0, pytest.approx(expected, rel=1e-3))

@@ -17,7 +17,8 @@ from onepeak.experiment.plan import MethodEntry
 from onepeak.experiment.prepared import _check_freeze
 from onepeak.networks.build import NetworkSettings
 from onepeak.networks.network import Network
-from onepeak.training.features import FeatureFeed, features_of
+from onepeak.training.features import features_of
+from onepeak.training.feed import RowFeed
 from training.planted import planted_table
 
 NETWORK = NetworkSettings(backbone="resnet10t", pooling="average", mean=(0.4, 0.4, 0.4), std=(0.2, 0.2, 0.2))
@@ -70,7 +71,7 @@ def test_features_are_means_of_maps_and_are_computed_once(frozen, weights, monke
 
 
 def test_an_epoch_sees_every_view_and_evaluation_the_image_itself(frozen):
-    feed = FeatureFeed(frozen.prepared.features, CPU)
+    feed = RowFeed(frozen.prepared.features.values, CPU, as_maps=frozen.prepared.features.of_maps)
     indices, values = np.array([3, 8, 20, 41]), frozen.prepared.features.values
     drawn = [feed.train_inputs(indices, seed=0, epoch=epoch)[:, :, 0, 0] for epoch in range(12)]
     views = {next(view for view in (0, 1) if torch.equal(found[0], values[3, view])) for found in drawn}

@@ -58,7 +58,7 @@ def test_a_splits_read_only_positions_can_be_put_on_the_device():
 
 def test_rows_come_as_they_are_for_training_and_all_of_them_for_evaluation():
     rows = np.arange(20, dtype=np.float32).reshape(10, 2)
-    feed = RowFeed(rows, CPU)
+    feed = RowFeed(torch.from_numpy(rows), CPU)
     assert feed.train_inputs(np.array([3, 1]), seed=0, epoch=0).tolist() == rows[[3, 1]].tolist()
     wanted = np.array([9, 0, 4, 2, 7])
     found = torch.empty(5, 2)

@@ -4,8 +4,8 @@ import torch
 
 import onepeak
 from onepeak.errors import InputError
-from onepeak.training.imbalance import logit_shift, smoothed_counts
-from onepeak.training.recipe import Recipe, class_weights
+from onepeak.training.imbalance import class_weights, logit_shift, smoothed_counts
+from onepeak.training.recipe import Recipe
 
 LABELS = np.repeat(np.arange(4), [1, 10, 0, 5])
 PRIORS = torch.tensor([1, 10, 0.5, 5], dtype=torch.float64) / 16.5

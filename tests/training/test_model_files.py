@@ -14,7 +14,7 @@ from onepeak.errors import InputError, UnknownNameError
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.training.calibration import Calibration
-from onepeak.training.image_range import ImageRange
+from onepeak.training.familiarity import ImageRange
 from onepeak.training.model_files import (
     ModelDescription,
     load_description,
@@ -55,6 +55,7 @@ IMAGES = replace(
     table=None,
     evidence_range=(-1.5, 4.25),
 )
+ENDS = {"brightness": (90.5, 150.0), "contrast": (5.0, 6.0), "grain": (-4.0, -3.0), "redness": (0.0, 9.0)}
 
 
 def made(description):
@@ -110,33 +111,23 @@ def test_a_folder_without_a_model_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            lambda text: text[:50],
-            r"onepeak\.json must be a description that onepeak wrote, got one that cannot be read",
-        ),
-        (lambda _: "[]", r"must be a description that onepeak wrote"),
-        (lambda _: "{}", r"must be a description that onepeak wrote"),
-        (
-            lambda text: text.replace('"format": 1', '"format": 1, "smell": 3, "colour": 4'),
-            r"has colour, smell, which this version does not know: it needs a newer onepeak",
-        ),
-        (
-            lambda text: text.replace('"format": 1', '"format": 2'),
-            r"must be of format 1, got 2: it needs another version",
-        ),
-        (lambda text: text.replace('"data"', '"date"'), r"has date, which this version does not know"),
-        (lambda text: text.replace("planted", "\xff"), r"must be a description that onepeak wrote.*UnicodeDecodeError"),
-        (changed(metrics=[1]), r"must be a description that onepeak wrote"),
-        (changed(metrics={"test": 1}), r"must be a description that onepeak wrote"),
-        (changed(classes="abcd"), r"classes must be a list of at least 2 names"),
-        (changed(classes=["a"]), r"classes must be a list of at least 2 names"),
-        (changed(classes=[1, 2, 3, 4]), r"classes must be a list of at least 2 names"),
-        (changed(class_weight=["a", "b", "c", "d"]), r"must be a description that onepeak wrote"),
-        (changed(method_settings=[1]), r"method_settings must be values by name"),
-        (changed(calibration={"temperature": -1.0, "num_samples": 1, "scores": [0.0]}), r"`temperature` must be a fin"),
-        (changed(evidence_range=[2.0, 2.0]), r"`evidence_range` must be a finite number > 2, got 2.0"),
-        (changed(evidence_range=[2.0]), r"must be a description that onepeak wrote"),
-        (changed(network={"backbone": "mlp"}), r"onepeak\.json must be .*`num_features` must be given"),
+        (lambda text: text[:50], r"onepeak\.json is damaged"),
+        (lambda _: "[]", r"must hold a JSON object"),
+        (lambda _: "{}", r"must be of format 1, got None"),
+        (changed(format=2), r"must be of format 1, got 2: it needs another version"),
+        (changed(smell=3), r"smell: is not known here: it needs a newer onepeak"),
+        (lambda text: text.replace("planted", "\xff"), r"onepeak\.json is damaged"),
+        (changed(metrics={"test": 1}), r"metrics\.test: must be a table"),
+        (changed(classes="abcd"), r"classes: must be a list"),
+        (changed(classes=["a"]), r"classes: .*at least 2 different names"),
+        (changed(classes=["a", "a", "b"]), r"classes: .*at least 2 different names"),
+        (changed(class_weight=["a", "b", "c", "d"]), r"class_weight\[0\]: must be a finite number"),
+        (changed(method_settings=[1]), r"method_settings: must be a table"),
+        (changed(calibration={"temperature": -1.0, "num_samples": 1, "scores": [0.0]}), r"calibration\.temperature: "),
+        (changed(evidence_range=[2.0, 2.0]), r"evidence_range: .*> 2, got 2.0"),
+        (changed(evidence_range=[2.0]), r"evidence_range: must be a list of 2"),
+        (changed(network={"backbone": "mlp"}), r"network: .*`num_features` must be given"),
+        (changed(image_range={"num_images": 500, "ends": ENDS}), r"image_range\.ends: .*must be given for bright"),
     ],
 )
 def test_a_description_that_cannot_be_read_is_refused(folder, change, message):
@@ -195,9 +186,6 @@ def test_a_column_without_a_value_in_the_training_has_no_range_after_loading_eit
     assert not loaded.far_outside(FeatureRows(columns=table.columns, values=np.array([[5.0, 1.0]]))).any()
 
 
-ENDS = {"brightness": (90.5, 150.0), "contrast": (5.0, 6.0), "grain": (-4.0, -3.0), "redness": (0.0, 9.0)}
-
-
 def test_what_the_images_are_like_is_loaded_with_the_model_and_older_ones_say_nothing(tmp_path):
     images = ImageRange(num_images=500, ends={**ENDS, "yellowness": (-1.0, 1.0)})
     save_model(tmp_path, replace(IMAGES, image_range=images), made(IMAGES).state_dict())
@@ -209,15 +197,6 @@ def test_what_the_images_are_like_is_loaded_with_the_model_and_older_ones_say_no
     assert load_description(tmp_path).image_range is None
     path.write_text(json.dumps({**content, "pictures": {"num_pictures": 500, "ends": ends}}))  # as version 0.1 wrote it
     assert load_description(tmp_path).image_range == images
-
-
-@pytest.mark.bad_input
-def test_what_cannot_be_what_images_are_like_is_refused(tmp_path):
-    save_model(tmp_path, IMAGES, made(IMAGES).state_dict())
-    path = tmp_path / "onepeak.json"
-    path.write_text(changed(image_range={"num_images": 500, "ends": ENDS})(path.read_text()))
-    with pytest.raises(InputError, match=r"got one that cannot be read: .*ends must be given for bright"):
-        load_description(tmp_path)
 
 
 def test_the_items_of_a_model_are_known_again_and_others_are_not(tmp_path):
@@ -243,5 +222,5 @@ def test_a_folder_that_does_not_say_knows_of_none(tmp_path):
 @pytest.mark.bad_input
 def test_a_list_that_is_no_text_is_refused(tmp_path):
     (tmp_path / "trained_items.txt").write_bytes(b"\xff\xfe")
-    with pytest.raises(InputError, match=r"trained_items\.txt must be the list that onepeak wrote"):
+    with pytest.raises(InputError, match=r"trained_items\.txt"):
         load_trained_items(tmp_path)

@@ -10,13 +10,13 @@ from onepeak.data.images.augment import Augment
 from onepeak.data.images.resize import Resize
 from onepeak.errors import InputError
 from onepeak.metrics.catalog import METRICS
+from onepeak.training.imbalance import class_weights
 from onepeak.training.presets import IMAGES, PAPER, TABLE, recipe_for
 from onepeak.training.recipe import (
     NOT_A_SETTING,
     SETTING_NAMES,
     Recipe,
     changed,
-    class_weights,
     replaced,
     setting_names,
     without_effect,

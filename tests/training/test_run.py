@@ -23,7 +23,7 @@ from onepeak.training.calibration import calibrated_figures, calibration_of
 from onepeak.training.checkpoint import CheckpointError
 from onepeak.training.devices import make_fabric
 from onepeak.training.evaluate import measure, predict
-from onepeak.training.image_range import ImageRange
+from onepeak.training.familiarity import ImageRange
 from onepeak.training.loop import DivergedError
 from onepeak.training.model_files import load_description, load_network
 from onepeak.training.prepare import Prepared, prepare

@@ -89,11 +89,6 @@ def json_text(content: Any) -> str:
     return json.dumps(_written(content), indent=2, allow_nan=False)
 
 
-def numbers(content: dict[str, Any]) -> dict[str, float]:
-    """Restores figures read from JSON: null becomes NaN again."""
-    return {name: math.nan if value is None else value for name, value in content.items()}
-
-
 def _written(content: Any) -> Any:
     if not isinstance(content, bool | int) and isinstance(content, Real):  # including NumPy's
         content = int(content) if isinstance(content, Integral) else float(content)

@@ -18,13 +18,18 @@ if TYPE_CHECKING:
     PerClass: TypeAlias = Tensor
     Intervals: TypeAlias = Tensor
     Scalar: TypeAlias = Tensor
+    Images: TypeAlias = Tensor
+    Rows: TypeAlias = Tensor
+    Features: TypeAlias = Tensor
+    Maps: TypeAlias = Tensor
+    Evidence: TypeAlias = Tensor
+    ClassMaps: TypeAlias = Tensor
 else:
     try:
         from jaxtyping import Bool, Float, Integer
     except ImportError:
-        Outputs = Scores = LogProbs = Labels = LabelProbs = Gaps = PerSample = PerSampleBool = PerClass = Intervals = (
-            Scalar
-        ) = Tensor
+        Outputs = Scores = LogProbs = Labels = LabelProbs = Gaps = PerSample = PerSampleBool = PerClass = Tensor
+        Intervals = Scalar = Images = Rows = Features = Maps = Evidence = ClassMaps = Tensor
     else:
         Outputs = Float[Tensor, "*batch outputs"]  # raw network outputs; only the method interprets them
         Scores = Float[Tensor, "*batch classes"]  # one per class, on any scale
@@ -37,6 +42,12 @@ else:
         PerClass = Float[Tensor, "classes"]
         Intervals = Integer[Tensor, "*batch 2"]  # lowest and highest label, both included
         Scalar = Float[Tensor, ""]
+        Images = Float[Tensor, "batch 3 height width"]
+        Rows = Float[Tensor, "batch columns"]
+        Features = Float[Tensor, "batch features"]
+        Maps = Float[Tensor, "batch channels map_height map_width"]  # from a backbone
+        Evidence = Float[Tensor, "batch outputs map_height map_width"]  # from a head, before pooling
+        ClassMaps = Float[Tensor, "batch map_height map_width"]  # one map per sample
 
 
 def full_precision(tensor: Tensor) -> Tensor:

@@ -90,9 +90,8 @@ def predict(
     from onepeak.serving import load, stream
     from onepeak.serving.actions import read_actions
     from onepeak.serving.images import is_list
-    from onepeak.serving.out_of_range import unknown_notes, unlike_notes
     from onepeak.serving.output import OutputColumns, write_csv, write_json_lines
-    from onepeak.serving.predict import notes_of, predict_groups
+    from onepeak.serving.predict import notes_of, predict_groups, unknown_notes, unlike_notes
 
     if group is None:
         refuse({"combine": combine}, "for predictions without --group")

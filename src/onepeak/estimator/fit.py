@@ -17,7 +17,7 @@ from onepeak._core.imports import require
 from onepeak.errors import InputError, NotFiniteError
 from onepeak.networks.head import RowHead
 from onepeak.networks.network import Network
-from onepeak.networks.seeds import own_random_numbers
+from onepeak.networks.weights import own_random_numbers
 from onepeak.training.convergence import has_stalled
 from onepeak.training.loop import DivergedError
 from onepeak.training.optimizer import learning_rate, make_optimizer, set_learning_rate

@@ -29,7 +29,7 @@ from onepeak.methods.method import Variant
 from onepeak.methods.record import MethodRecord
 from onepeak.networks.build import NetworkSettings, build_network, network_around
 from onepeak.networks.network import Network
-from onepeak.networks.seeds import seeded
+from onepeak.networks.weights import seeded
 from onepeak.training.devices import same_bits
 from onepeak.training.optimizer import make_optimizer, set_learning_rate
 from onepeak.training.recipe import Recipe

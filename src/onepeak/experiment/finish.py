@@ -9,7 +9,7 @@ from torch import nn
 from onepeak.errors import InputError
 from onepeak.experiment.results import read_results
 from onepeak.experiment.tuning import chosen
-from onepeak.networks.ensemble import mean_of
+from onepeak.networks.build import mean_of
 from onepeak.networks.network import Network
 from onepeak.posterior.predictions import Predictions
 from onepeak.training.calibration import calibration_of

@@ -24,8 +24,8 @@ from onepeak.experiment.prepared import PreparedExperiment
 from onepeak.experiment.run_files import CONFIG, RECORD, ExperimentRecord, read_content, read_error
 from onepeak.networks.own_backbone import source_digest
 from onepeak.training.out_folder import ERROR, FORMAT, RESULT, RUNS, check_out, make_out, refuse_others
+from onepeak.training.prepare import PRETRAINED
 from onepeak.training.presets import BASE
-from onepeak.training.pretrained import PRETRAINED
 from onepeak.training.run import versions
 
 _LOCK = ".lock"

@@ -18,9 +18,8 @@ from onepeak.methods.catalog import method, methods
 from onepeak.methods.method import Variant
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.devices import Precision
-from onepeak.training.prepare import NETWORK_NAMES
+from onepeak.training.prepare import NETWORK_NAMES, PRETRAINED, Normalise
 from onepeak.training.presets import BASE, PAPER, PRESETS
-from onepeak.training.pretrained import PRETRAINED, Normalise
 from onepeak.training.recipe import NOT_A_SETTING, SETTING_NAMES, Recipe, changed, replaced
 
 PAPER_METHODS = ("ce", "ren", "ld", "mv", "po", "pn", "elb")

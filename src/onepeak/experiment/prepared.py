@@ -16,11 +16,11 @@ from onepeak.networks.build import NetworkSettings
 from onepeak.networks.own_backbone import is_own
 from onepeak.training.devices import find_device
 from onepeak.training.features import features_of
+from onepeak.training.imbalance import class_weights
 from onepeak.training.pack import draws_at_random
-from onepeak.training.prepare import Prepared, prepare, try_network
+from onepeak.training.prepare import PRETRAINED, Prepared, prepare, pretrained_file, timm_pixels, try_network
 from onepeak.training.presets import recipe_for
-from onepeak.training.pretrained import PRETRAINED, pretrained_file, timm_pixels
-from onepeak.training.recipe import Recipe, changed, class_weights, replaced, without_effect
+from onepeak.training.recipe import Recipe, changed, replaced, without_effect
 from onepeak.training.run import RunSettings, make_network
 
 

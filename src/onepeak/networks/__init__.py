@@ -2,9 +2,8 @@
 
 from onepeak.networks.backbones import Mlp, SmallConvNet, TimmBackbone
 from onepeak.networks.build import NetworkSettings, build_network, network_around
-from onepeak.networks.head import MapHead
+from onepeak.networks.head import AveragePooling, MapHead, MaxPooling, WildcatPooling
 from onepeak.networks.network import Network
-from onepeak.networks.pooling import AveragePooling, MaxPooling, WildcatPooling
 
 __all__ = [
     "AveragePooling",

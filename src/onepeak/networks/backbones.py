@@ -10,9 +10,9 @@ from torch import Tensor, nn
 
 from onepeak._core.check import check_integer, check_number
 from onepeak._core.imports import require
+from onepeak._core.tensors import Features, Images, Maps, Rows
 from onepeak._core.wording import did_you_mean
 from onepeak.errors import InputError, UnknownNameError, first_line
-from onepeak.networks.tensors import Features, Images, Maps, Rows, check_images, check_rows
 
 _ANY_SIZE: tuple[dict[str, bool], ...] = (
     {"strict_img_size": False},  # windowed transformers, which silently accept the other options
@@ -54,8 +54,7 @@ class TimmBackbone(nn.Module):
         """Channels of the feature maps."""
 
     def forward(self, images: Images) -> Maps:
-        """Returns feature maps."""
-        check_images(images)
+        _check("images", images, ("batch", 3, "height", "width"))
         try:
             return self._maps(images)
         except (AssertionError, RuntimeError) as error:
@@ -161,7 +160,7 @@ class SmallConvNet(nn.Module):
 
     def forward(self, images: Images) -> Maps:
         """Returns feature maps at one eighth of the image size, rounded up."""
-        check_images(images)
+        _check("images", images, ("batch", 3, "height", "width"))
         maps: torch.Tensor = self.blocks(images)
         return maps
 
@@ -197,15 +196,22 @@ class Mlp(nn.Module):
             raise InputError(f"`dropout` does nothing without hidden layers, got {dropout!r}: give `hidden` widths.")
         self.num_channels = widths[-1]
         """Number of features per row."""
-        self.blocks = nn.Sequential(*(_block_mlp(*pair, dropout) for pair in pairwise(widths)))
+        rest: list[nn.Module] = [nn.Dropout(dropout)] if dropout else []
+        self.blocks = nn.Sequential(
+            *(nn.Sequential(nn.Linear(*pair), nn.LayerNorm(pair[1]), nn.ReLU(), *rest) for pair in pairwise(widths))
+        )
 
     def forward(self, rows: Rows) -> Features:
-        """Returns the features of each row."""
-        check_rows(rows, self.num_features)
+        _check("rows", rows, ("batch", self.num_features))
         features: torch.Tensor = self.blocks(rows)
         return features
 
 
-def _block_mlp(num_inputs: int, num_outputs: int, dropout: float) -> nn.Sequential:
-    layers: list[nn.Module] = [nn.Linear(num_inputs, num_outputs), nn.LayerNorm(num_outputs), nn.ReLU()]
-    return nn.Sequential(*layers, *([nn.Dropout(dropout)] if dropout else []))
+def _check(name: str, inputs: Tensor, shape: tuple[int | str, ...]) -> None:
+    """Checks for floating point and a shape, in which a word stands for any size."""
+    if not isinstance(inputs, Tensor) or not inputs.is_floating_point():
+        found = inputs.dtype if isinstance(inputs, Tensor) else type(inputs).__name__
+        raise InputError(f"`{name}` must be a floating-point tensor, scaled as in training, got {found}.")
+    sizes = zip(inputs.shape, shape, strict=False)
+    if inputs.ndim != len(shape) or any(size != wanted for size, wanted in sizes if isinstance(wanted, int)):
+        raise InputError(f"`{name}` must have shape ({', '.join(map(str, shape))}), got {tuple(inputs.shape)}.")

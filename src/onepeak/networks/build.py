@@ -1,5 +1,6 @@
 """Builds a network from settings, or around your own module."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
@@ -9,19 +10,12 @@ from torch import Tensor, nn
 from onepeak._core.check import check_choice, check_integer, check_number
 from onepeak.errors import InputError
 from onepeak.methods import Method
+from onepeak.methods.method import SoftmaxMethod
 from onepeak.networks.backbones import Mlp, SmallConvNet, TimmBackbone
-from onepeak.networks.head import MapHead, RowHead
+from onepeak.networks.head import AveragePooling, MapHead, MaxPooling, MeanHead, RowHead, WildcatPooling
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import OwnBackbone, features_of, is_own
-from onepeak.networks.pooling import AveragePooling, MaxPooling, WildcatPooling
-from onepeak.networks.seeds import reset_weights, seeded
-from onepeak.networks.weights import load_weights
-
-__all__ = [
-    "NetworkSettings",
-    "build_network",
-    "network_around",
-]
+from onepeak.networks.weights import load_weights, reset_weights, seeded
 
 PoolingName: TypeAlias = Literal["wildcat", "average", "max"]
 
@@ -96,11 +90,7 @@ class NetworkSettings:
                 check_number(name, value, minimum=0 if name == "mean" else None, above=0 if name == "std" else None)
 
     def refuse_pooling(self, chosen: str) -> None:
-        """Raises an error if pooling settings are given although there are no maps to pool.
-
-        Args:
-            chosen: What the network has instead, for the message.
-        """
+        """Raises an error if pooling settings are given to a network that has `chosen` in place of maps."""
         self._refuse(_OF_MAPS, chosen)
 
     def _refuse(self, names: tuple[str, ...], chosen: str) -> None:
@@ -144,23 +134,17 @@ def build_network(
         raise InputError("`weights` and `pretrained` exclude each other: give the file, or let timm download weights.")
     with seeded(seed, "backbone"):
         backbone = _backbone(settings, pretrained)
-    with seeded(seed, "head"):
-        head = _head(backbone.num_channels, method.num_outputs, settings, of_maps=_gives_maps(backbone))
-    if seed is not None:
-        with seeded(seed, "method"):
-            reset_weights(method)
-    return Network(backbone, head, method, notes=() if weights is None else _load(backbone, weights))
+    of_maps = backbone.gives_maps if isinstance(backbone, OwnBackbone) else not isinstance(backbone, Mlp)
+    network = _with_head(backbone, method, settings, backbone.num_channels, of_maps=of_maps, seed=seed)
+    network.notes = () if weights is None else _load(backbone, weights)
+    return network
 
 
 def network_on_features(
     method: Method, settings: NetworkSettings, num_channels: int, *, of_maps: bool, seed: int
 ) -> Network:
     """Builds what `build_network` puts after the backbone, with the same initial weights, on given features."""
-    with seeded(seed, "head"):
-        head = _head(num_channels, method.num_outputs, settings, of_maps=of_maps)
-    with seeded(seed, "method"):
-        reset_weights(method)
-    return Network(nn.Identity(), head, method)
+    return _with_head(nn.Identity(), method, settings, num_channels, of_maps=of_maps, seed=seed)
 
 
 def network_around(
@@ -183,11 +167,7 @@ def network_around(
         method: The method that reads the outputs.
         backbone: A module from inputs to feature maps (batch, channels, height, width) or features (batch, features).
         example: A batch of inputs on the module's device, used to find the shape of its output.
-        pooling: Pooling of the maps, as in `NetworkSettings`. The pooling settings are not allowed for features.
-        maps_per_class: As in `NetworkSettings`.
-        kmax: As in `NetworkSettings`.
-        kmin: As in `NetworkSettings`.
-        alpha: As in `NetworkSettings`.
+        pooling, maps_per_class, kmax, kmin, alpha: As in `NetworkSettings`; not allowed for features.
         seed: Seed of the initial weights of the head and the method; the backbone keeps its weights.
 
     Example:
@@ -200,12 +180,10 @@ def network_around(
     """
     features = features_of(backbone, example)
     settings = NetworkSettings(pooling=pooling, maps_per_class=maps_per_class, kmax=kmax, kmin=kmin, alpha=alpha)
-    with seeded(seed, "head"):
-        head = _head(features.shape[1], method.num_outputs, settings, of_maps=features.ndim == 4)
-    if seed is not None:
-        with seeded(seed, "method"):
-            reset_weights(method)
-    return Network(backbone, head.to(features.device), method.to(features.device))
+    network = _with_head(backbone, method, settings, features.shape[1], of_maps=features.ndim == 4, seed=seed)
+    network.head.to(features.device)
+    network.method.to(features.device)
+    return network
 
 
 def _backbone(settings: NetworkSettings, pretrained: bool) -> SmallConvNet | Mlp | TimmBackbone | OwnBackbone:
@@ -224,8 +202,21 @@ def _backbone(settings: NetworkSettings, pretrained: bool) -> SmallConvNet | Mlp
             return TimmBackbone(name, pretrained=pretrained)
 
 
-def _gives_maps(backbone: nn.Module) -> bool:
-    return backbone.gives_maps if isinstance(backbone, OwnBackbone) else not isinstance(backbone, Mlp)
+def _with_head(
+    backbone: nn.Module,
+    method: Method,
+    settings: NetworkSettings,
+    num_channels: int,
+    *,
+    of_maps: bool,
+    seed: int | None,
+) -> Network:
+    with seeded(seed, "head"):
+        head = _head(num_channels, method.num_outputs, settings, of_maps=of_maps)
+    if seed is not None:
+        with seeded(seed, "method"):
+            reset_weights(method)
+    return Network(backbone, head, method)
 
 
 def _head(num_channels: int, num_outputs: int, settings: NetworkSettings, *, of_maps: bool) -> MapHead | RowHead:
@@ -243,9 +234,30 @@ def _head(num_channels: int, num_outputs: int, settings: NetworkSettings, *, of_
 
 
 def _load(backbone: nn.Module, weights: Path) -> tuple[str, ...]:
-    if isinstance(backbone, OwnBackbone):
-        return load_weights(backbone.model, weights)
-    if not isinstance(backbone, TimmBackbone):
-        return load_weights(backbone, weights)
-    classifier = backbone.model.pretrained_cfg.get("classifier") or ()
-    return load_weights(backbone.model, weights, unused=(classifier,) if isinstance(classifier, str) else classifier)
+    match backbone:
+        case OwnBackbone():
+            return load_weights(backbone.model, weights)
+        case TimmBackbone():
+            unused = backbone.model.pretrained_cfg.get("classifier") or ()
+            return load_weights(backbone.model, weights, unused=(unused,) if isinstance(unused, str) else unused)
+        case _:
+            return load_weights(backbone, weights)
+
+
+def mean_of(members: Sequence[Network], *, one_peak: bool, backbone: nn.Module | None = None) -> Network:
+    """Returns a network whose outputs are the mean log-probabilities of its members.
+
+    Args:
+        members: Networks for the same classes; behind a backbone that they share, without one of their own.
+        one_peak: Whether the mean is projected to the nearest posterior with one peak.
+        backbone: The backbone that they share.
+
+    Example:
+        >>> import onepeak, torch
+        >>> parts = [Network(nn.Identity(), nn.Linear(4, 3), onepeak.method("ce", num_classes=3)) for _ in range(2)]
+        >>> mean_of(parts, one_peak=True)(torch.zeros(5, 4)).shape
+        torch.Size([5, 3])
+    """
+    method = SoftmaxMethod(members[0].method.num_classes)
+    method.decision = members[0].method.decision
+    return Network(backbone or nn.Identity(), MeanHead(members, one_peak=one_peak), method)

@@ -7,10 +7,120 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from onepeak._core.check import check_integer
-from onepeak._core.tensors import Labels, LogProbs, Outputs, full_precision
-from onepeak.networks.tensors import Evidence, Features, Maps
+from onepeak._core.check import check_integer, check_number
+from onepeak._core.tensors import Evidence, Features, Labels, LogProbs, Maps, Outputs, full_precision
+from onepeak.errors import InputError
 from onepeak.posterior import project
+
+
+def wildcat(maps: Evidence, *, kmax: float = 0.1, kmin: float | None = None, alpha: float = 0.0) -> Outputs:
+    r"""The mean of the highest positions of each map, plus a weighted mean of the lowest.
+
+    .. math::
+        o = \frac{1}{k^+} \sum_{i \in \mathrm{top}_{k^+}} m_i
+            + \frac{\alpha}{k^-} \sum_{i \in \mathrm{low}_{k^-}} m_i, \qquad
+        k^\pm = \max(1, \mathrm{round}(\mathrm{k}_\pm \, h \, w))
+
+    Maps in half precision are averaged and returned in float32: rounded to half precision, neighbouring classes would
+    tie.
+
+    Args:
+        maps: One map per output.
+        kmax: Share of positions that count as highest, above 0 and at most 1.
+        kmin: Share of positions that count as lowest; `kmax` by default. Unused if alpha is 0.
+        alpha: Weight of the lowest positions, 0 in Belharbi et al. 2019.
+
+    Example:
+        >>> maps = torch.tensor([[[[1.0, 2.0], [3.0, 6.0]]]])
+        >>> wildcat(maps, kmax=0.5)
+        tensor([[4.5000]])
+        >>> wildcat(maps, kmax=0.5, kmin=0.25, alpha=0.5)
+        tensor([[5.]])
+
+    Reference: Durand, Mordan, Thome, Cord, "WILDCAT: Weakly supervised learning of deep convnets for image
+    classification, pointwise localization and segmentation", CVPR 2017, eq. 1-2.
+    """
+    positions = maps.flatten(start_dim=2)
+    highest = _mean_of_extremes(positions, kmax, largest=True)
+    if alpha == 0:
+        return highest
+    return highest + alpha * _mean_of_extremes(positions, kmax if kmin is None else kmin, largest=False)
+
+
+def _mean_of_extremes(positions: torch.Tensor, share: float, *, largest: bool) -> Outputs:
+    k = _count(share, positions.shape[-1])
+    if isinstance(k, torch.Tensor):
+        # Exported for images of any size: an exported axis of length k cannot also have length 1, so all positions are
+        # ranked.
+        ranked = full_precision(positions.sort(dim=-1, descending=largest).values)
+        weights = (torch.arange(positions.shape[-1], device=positions.device) < k).to(ranked.dtype)
+        return (ranked * weights).sum(dim=-1) / weights.sum()
+    return full_precision(positions.topk(k, dim=-1, largest=largest, sorted=False).values).mean(dim=-1)
+
+
+def _count(share: float, num_positions: int | torch.SymInt) -> int | torch.Tensor:
+    """Returns the number of positions in a share; a tensor if their total is symbolic, as ONNX rounds only tensors."""
+    if isinstance(num_positions, torch.SymInt):
+        exact = share * torch.full((), num_positions, dtype=torch.float64)  # the precision of Python's floats
+        return exact.round().clamp(min=1).long()
+    return max(1, round(share * num_positions))
+
+
+@final
+class WildcatPooling(nn.Module):
+    """`wildcat` as a module, with its settings checked once.
+
+    Args:
+        kmax: Share of positions that count as highest, above 0 and at most 1.
+        kmin: Share of positions that count as lowest; `kmax` by default. An error if alpha is 0.
+        alpha: Weight of the lowest positions, not negative.
+
+    Example:
+        >>> WildcatPooling(kmax=0.5)(torch.tensor([[[[1.0, 2.0], [3.0, 6.0]]]]))
+        tensor([[4.5000]])
+    """
+
+    def __init__(self, *, kmax: float = 0.1, kmin: float | None = None, alpha: float = 0.0) -> None:
+        super().__init__()
+        self.kmax = check_number("kmax", kmax, above=0, maximum=1)
+        self.alpha = check_number("alpha", alpha, minimum=0)
+        self.kmin = None if kmin is None else check_number("kmin", kmin, above=0, maximum=1)
+        if kmin is not None and alpha == 0:
+            raise InputError(f"`kmin` does nothing when `alpha` is 0, got {kmin!r}: give an alpha or leave it out.")
+
+    def forward(self, maps: Evidence) -> Outputs:
+        return wildcat(maps, kmax=self.kmax, kmin=self.kmin, alpha=self.alpha)
+
+    def extra_repr(self) -> str:
+        lowest = "" if self.alpha == 0 else f", kmin={self.kmax if self.kmin is None else self.kmin}"
+        return f"kmax={self.kmax}{lowest}, alpha={self.alpha}"
+
+
+@final
+class AveragePooling(nn.Module):
+    """The mean of each map.
+
+    Example:
+        >>> AveragePooling()(torch.tensor([[[[1.0, 2.0], [3.0, 6.0]]]]))
+        tensor([[3.]])
+    """
+
+    def forward(self, maps: Evidence) -> Outputs:
+        return full_precision(maps).mean(dim=(2, 3))
+
+
+@final
+class MaxPooling(nn.Module):
+    """The maximum of each map. Positions that tie for it share the gradient.
+
+    Example:
+        >>> MaxPooling()(torch.tensor([[[[1.0, 2.0], [3.0, 6.0]]]]))
+        tensor([[6.]])
+    """
+
+    def forward(self, maps: Evidence) -> Outputs:
+        return full_precision(maps.amax(dim=(2, 3)))
+
 
 _LEAST = -1e4
 """Lowest log-probability in a mean: one member alone does not rule a class out."""
@@ -53,7 +163,6 @@ class MapHead(nn.Module):
         return F.conv2d(feature_maps, weight, bias)
 
     def forward(self, feature_maps: Maps) -> Outputs:
-        """Returns the pooled evidence."""
         pooled: torch.Tensor = self.pooling(self.evidence(feature_maps))
         return pooled
 
@@ -77,7 +186,6 @@ class RowHead(nn.Module):
         self.classifier = nn.Linear(num_features, check_integer("num_outputs", num_outputs, minimum=1))
 
     def forward(self, features: Features) -> Outputs:
-        """Returns the outputs, in float32 or higher precision."""
         return full_precision(self.classifier(features))
 
 
@@ -96,7 +204,6 @@ class MeanHead(nn.Module):
         self.one_peak = one_peak
 
     def forward(self, inputs: torch.Tensor) -> LogProbs:
-        """Returns log-probabilities."""
         each = [member.method.log_probs(member(inputs)) for member in self._networks]
         mean = torch.stack(each).clamp(min=_LEAST).mean(dim=0).log_softmax(dim=-1)
         return project(mean) if self.one_peak else mean

@@ -6,11 +6,10 @@ import torch
 from torch import Tensor, nn
 
 from onepeak._core.check import check_labels
-from onepeak._core.tensors import Labels, Outputs, full_precision
+from onepeak._core.tensors import ClassMaps, Evidence, Images, Labels, Outputs, full_precision
 from onepeak.errors import InputError
 from onepeak.methods import Method
 from onepeak.networks.head import MapHead, MeanHead
-from onepeak.networks.tensors import ClassMaps, Evidence, Images
 
 
 @final
@@ -45,7 +44,6 @@ class Network(nn.Module):
         self.notes = notes
 
     def forward(self, inputs: Tensor) -> Outputs:
-        """Returns the method's outputs, one row per sample."""
         return self._outputs_of(self.backbone(inputs))
 
     def with_features(self, inputs: Tensor) -> tuple[Tensor, Tensor]:

@@ -55,7 +55,6 @@ class OwnBackbone(nn.Module):
         self.gives_maps = features.ndim == 4
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Returns feature maps or features."""
         features: Tensor = self.model(inputs)
         return features
 

@@ -1,17 +1,63 @@
-"""Loads weights from a file into a backbone, or reports what does not fit."""
+"""The weights that training starts from: drawn from a seed for each part of a network, or read from a file."""
 
+import hashlib
 import pickle
+import threading
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
+from onepeak._core.check import check_integer
 from onepeak._core.imports import require
 from onepeak._core.wording import did_you_mean_file
 from onepeak.errors import InputError, first_line
+
+_DRAWING = threading.RLock()
+
+
+@contextmanager
+def own_random_numbers(device: torch.device | None = None) -> Iterator[None]:
+    """Restores the global random state on exit.
+
+    The state belongs to the process, so only one thread at a time may be inside.
+
+    Args:
+        device: A GPU whose random state to restore too.
+    """
+    with _DRAWING, torch.random.fork_rng(devices=[device] if device is not None and device.type == "cuda" else []):
+        yield
+
+
+@contextmanager
+def seeded(seed: int | None, part: str) -> Iterator[None]:
+    """Seeds torch for the weights of one part, such as "head", and restores the global random state on exit.
+
+    Each part has its own random numbers, so another backbone does not change the head's weights. They are drawn on the
+    CPU, so they are the same on every device. Without a seed they come from torch's global random state.
+    """
+    if seed is None:
+        yield
+        return
+    check_integer("seed", seed, minimum=0)
+    digest = hashlib.sha256(f"{seed}/{part}".encode()).digest()
+    with own_random_numbers(), torch.device("cpu"):
+        # Not torch.manual_seed: it would also seed every GPU, and their states are not restored.
+        torch.default_generator.manual_seed(int.from_bytes(digest[:7], "big"))
+        yield
+
+
+def reset_weights(module: nn.Module) -> None:
+    """Reinitialises the weights of every layer."""
+    for layer in module.modules():
+        reset = getattr(layer, "reset_parameters", None)
+        if callable(reset):
+            reset()
+
 
 _SHOWN = 5
 _COUNTER = ".num_batches_tracked"
@@ -31,8 +77,14 @@ def load_weights(module: nn.Module, path: Path, *, unused: Collection[str] = ())
     own = {key.removeprefix(prefix): value for key, value in found.items() if key.startswith(prefix)}
     others = [key for key in found if not key.startswith(prefix)]
     left = [key for key in own if key not in wanted and any(key.startswith(f"{layer}.") for layer in unused)]
-    _check_fit(path, {key: value for key, value in own.items() if key not in left}, wanted)
-    module.load_state_dict({key: own[key] if key in own else wanted[key] for key in wanted})
+    counters = {key: value for key, value in wanted.items() if key.endswith(_COUNTER)}
+    fitting = counters | {key: value for key, value in own.items() if key not in left}
+    if problems := misfits(fitting, wanted):
+        raise InputError(
+            f"`weights` must fit the backbone's {len(wanted)} tensors, {path.name} does not: {problems}. "
+            "Choose the backbone the file was made for."
+        )
+    module.load_state_dict(fitting)
     ignored = [*left, *others]
     if not ignored:
         return ()
@@ -50,21 +102,18 @@ def _prefix(found: Iterable[str], wanted: Collection[str]) -> str:
     return max(votes, key=lambda prefix: (votes[prefix], -len(prefix)), default="")
 
 
-def _check_fit(path: Path, found: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> None:
-    missing = [key for key in wanted if key not in found and not key.endswith(_COUNTER)]
-    unexpected = [key for key in found if key not in wanted]
-    misshapen = [
-        f"{key} {tuple(found[key].shape)} for {tuple(wanted[key].shape)}"
-        for key in wanted
-        if key in found and found[key].shape != wanted[key].shape
-    ]
-    groups = {"missing": missing, "unexpected": unexpected, "of another shape": misshapen}
-    problems = [f"{len(keys)} {what} ({_listed(keys)})" for what, keys in groups.items() if keys]
-    if problems:
-        raise InputError(
-            f"`weights` must fit the backbone's {len(wanted)} tensors, {path.name} does not: {'; '.join(problems)}. "
-            "Choose the backbone the file was made for."
-        )
+def misfits(found: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> str:
+    """Describes the tensors that keep weights from being loaded; empty if they fit."""
+    groups = {
+        "missing": [key for key in wanted if key not in found],
+        "unexpected": [key for key in found if key not in wanted],
+        "of another shape": [
+            f"{key} {tuple(found[key].shape)} for {tuple(wanted[key].shape)}"
+            for key in wanted
+            if key in found and found[key].shape != wanted[key].shape
+        ],
+    }
+    return "; ".join(f"{len(keys)} {what} ({_listed(keys)})" for what, keys in groups.items() if keys)
 
 
 def _listed(keys: list[str]) -> str:
@@ -91,9 +140,11 @@ def read_weights(path: Path) -> dict[str, Tensor]:
     for wrapper in _WRAPPERS:
         if isinstance(content, Mapping) and isinstance(content.get(wrapper), Mapping):
             content = content[wrapper]
-    tensors = {str(key): value for key, value in _items(content) if isinstance(value, Tensor)}
+    named = content if isinstance(content, Mapping) else {}
+    tensors = {str(key): value for key, value in named.items() if isinstance(value, Tensor)}
     if not tensors:
-        raise InputError(f"`weights` must hold tensors by name, {str(path)!r} holds {_description(content)}.")
+        what = f"only {', '.join(repr(key) for key in list(named)[:5])}" if named else f"a {type(content).__name__}"
+        raise InputError(f"`weights` must hold tensors by name, {str(path)!r} holds {what}.")
     return tensors
 
 
@@ -121,13 +172,3 @@ def _read_torch(path: Path) -> object:
             f"`weights` must be a safetensors or torch.save file, {str(path)!r} is neither: {first_line(error)}"
         ) from None
     return content
-
-
-def _items(content: object) -> list[tuple[object, object]]:
-    return list(content.items()) if isinstance(content, Mapping) else []
-
-
-def _description(content: object) -> str:
-    if isinstance(content, Mapping):
-        return f"only {', '.join(repr(key) for key in list(content)[:5])}" if content else "nothing"
-    return f"a {type(content).__name__}"

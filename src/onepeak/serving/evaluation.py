@@ -8,7 +8,7 @@ import numpy.typing as npt
 import torch
 
 from onepeak.data.images.store.failures import BadImage, UnreadableImagesError
-from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Items, Manifest
+from onepeak.data.manifest import FeatureRows, ImageArrays, Items, Manifest
 from onepeak.data.splits.leaks import item_digests
 from onepeak.metrics.catalog import NAMES
 from onepeak.metrics.functional import confusion_matrix
@@ -18,9 +18,8 @@ from onepeak.serving.confidence import Confidence, confidence_of
 from onepeak.serving.evaluation_data import check_kind, check_rows, with_classes_of
 from onepeak.serving.images import AnyImage
 from onepeak.serving.model import Model
-from onepeak.serving.out_of_range import unlike_rows
 from onepeak.serving.predict import notes_of, predict_all
-from onepeak.serving.table_rows import TableRows
+from onepeak.serving.table_rows import TableRows, unlike_rows
 from onepeak.training.calibration import figures_of, frequency_gap, frequency_note
 from onepeak.training.evaluate import measure
 from onepeak.training.model_files import short
@@ -99,11 +98,11 @@ def evaluate(
         model: The model.
         data: Its classes must be the model's; classes without an item may be left out. Rows of a table must have the
             model's columns and codes, as `onepeak.serving.evaluation_data.open_for` reads them.
-        batch_size: The most samples computed at once; 32 images or 4096 rows where not given.
+        batch_size: The most samples computed at once, as for `Model.predict`.
         skip_bad: Whether to leave out images that cannot be read.
-        alpha: The share of items whose interval may miss the true label, as in `Model.predict`.
-        decide: How labels follow from the calibrated posteriors, as there; the method's own way where not given.
-        cost: What each mistake costs, as there; the mean cost is then measured too.
+        alpha: The share of items whose interval may miss the true label.
+        decide: How labels follow from the calibrated posteriors.
+        cost: What each mistake costs; the mean cost is then measured too.
         project: Whether to measure the nearest posteriors that have one peak.
         confidence: Whether to find confidence intervals of the figures too, in at most about five seconds.
 
@@ -113,7 +112,7 @@ def evaluate(
     options = model.posterior_options(alpha=alpha, decide=decide, cost=cost, project=project)
     check_kind(model, images=not isinstance(data.items, FeatureRows))
     data, notes = with_classes_of(model, data)
-    samples = _samples(model, data)
+    samples, source_name = _samples(model, data)
     raw, failed = predict_all(model, samples, batch_size=batch_size, on_failure="collect")
     if failed and not (len(raw) and skip_bad):
         raise UnreadableImagesError(
@@ -121,7 +120,7 @@ def evaluate(
         )
     data = data.take(raw.items) if failed else data
     labels = torch.from_numpy(data.labels.copy())
-    raw = replace(raw, truth=labels, source_name=_source_name(data.items))
+    raw = replace(raw, truth=labels, source_name=source_name)
     prediction = model.read(raw, options)
     measured = replace(prediction, log_probs=options.projected(raw.log_probs, raw.predicted_index))
     metrics = measure(measured, names=NAMES)
@@ -205,25 +204,15 @@ def _frequency_notes(
     return (note,)
 
 
-def _samples(model: Model, data: Manifest) -> Sequence[AnyImage] | TableRows:
+def _samples(model: Model, data: Manifest) -> tuple[Sequence[AnyImage] | TableRows, SourceName]:
     match data.items:
         case FeatureRows() as rows:
             check_rows(model, rows)
             assert model.description.table is not None
             names = tuple(map(str, data.rows)) if data.rows else tuple(range(len(data)))
             unlike = unlike_rows(rows, model.description.table)
-            return TableRows(rows=rows, sources=names, source_name="row", unlike=unlike)
+            return TableRows(rows=rows, sources=names, source_name="row", unlike=unlike), "row"
         case ImageArrays() as images:
-            return list(images.pixels)
+            return list(images.pixels), "item"
         case files:
-            return [files.root / path for path in files.paths]
-
-
-def _source_name(items: Items) -> SourceName:
-    match items:
-        case FeatureRows():
-            return "row"
-        case ImageFiles():
-            return "path"
-        case _:
-            return "item"
+            return [files.root / path for path in files.paths], "path"

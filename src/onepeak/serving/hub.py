@@ -13,9 +13,15 @@ from onepeak._core.imports import require
 from onepeak._version import __version__
 from onepeak.errors import InputError, OnepeakError, first_line
 from onepeak.serving.model import model_folder
-from onepeak.training.digests import DIGESTS, check_digests, digests_text, named_files, shared_files
 from onepeak.training.familiarity import FILE as FAMILIARITY
-from onepeak.training.model_files import load_description
+from onepeak.training.model_files import (
+    DIGESTS,
+    check_digests,
+    digests_text,
+    load_description,
+    named_files,
+    shared_files,
+)
 from onepeak.training.out_folder import DESCRIPTION, make_out, refuse_others
 
 

@@ -25,11 +25,11 @@ from onepeak.serving.predict import notes_of, predict_all
 from onepeak.serving.referral import load_policy
 from onepeak.serving.table_rows import TableRows, rows_of
 from onepeak.training.devices import find_device, same_bits
-from onepeak.training.digests import check_shared
 from onepeak.training.familiarity import Familiarity, load_familiarity
 from onepeak.training.model_files import (
     WEIGHTS,
     ModelDescription,
+    check_shared,
     load_description,
     load_network,
     load_trained_items,
@@ -69,14 +69,13 @@ def load(folder: str | Path, *, device: str = "cpu") -> "Model":
         >>> from onepeak.data.images.resize import Resize
         >>> from onepeak.networks import NetworkSettings, build_network
         >>> from onepeak.training.model_files import save_model
-        >>> settings = NetworkSettings(backbone="small")
-        >>> network = build_network(onepeak.method("elb", num_classes=3), settings)
+        >>> network = build_network(onepeak.method("elb", num_classes=3), NetworkSettings(backbone="small"))
         >>> description = ModelDescription(
         ...     classes=("low", "middle", "high"),
         ...     method="elb",
         ...     variant="corrected",
         ...     method_settings={},
-        ...     network=settings,
+        ...     network=NetworkSettings(backbone="small"),
         ...     resize=Resize(short_side=32),
         ...     table=None,
         ... )
@@ -131,7 +130,7 @@ class Model:
         device: The device it runs on.
         trained_items: Short hashes of its training items; empty if not known.
         model_id: The first 12 hex digits of the SHA-256 of its weights file, if there is one.
-        familiarity: What it knows of its training images in feature space.
+        familiarity: What it knows of its training samples in feature space.
         policy: Which samples it refers to a person.
     """
 

@@ -4,6 +4,7 @@ Samples go through the network in batches, and come out as `Predictions` before 
 read or has no posterior is a `Failed` one, and the others continue. What the user should know is collected here too.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,15 +15,16 @@ import numpy as np
 import torch
 
 from onepeak._core.check import check_integer
+from onepeak._core.wording import counted, listed
 from onepeak.data.images.decode import UnreadableImageError
 from onepeak.data.images.depth import depth_notes
 from onepeak.errors import InputError, NotFiniteError
 from onepeak.posterior.predictions import Combine, Predictions, Row, SourceName, Unlike, called
 from onepeak.posterior.predictions import Prediction as Prediction
 from onepeak.serving.images import AnyImage, Pixels, Unnamed
-from onepeak.serving.out_of_range import unlike_notes, with_distance
 from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.serving.table_rows import TableRows
+from onepeak.training.model_files import ModelDescription
 
 if TYPE_CHECKING:  # a model predicts by this stream
     from onepeak.serving.model import Answers, Model
@@ -168,6 +170,40 @@ def notes_of(
     return (*notes, *marked, *options.notes(model.description.calibration))
 
 
+def unlike_notes(
+    samples: Iterable[tuple[str | int, Unlike]], total: int, *, source_name: SourceName
+) -> tuple[str, ...]:
+    """Returns a note that counts and names samples unlike the training; empty if there are none.
+
+    Example:
+        >>> unlike_notes([("a.png", ("contrast",)), ("b.png", ("contrast", "grain"))], 9, source_name="path")[0][:72]
+        'unlike the training data, do not rely on such predictions: 2 of 9 images'
+    """
+    found = [(source, by) for source, by in samples if by]
+    if not found:
+        return ()
+    noun = {"path": "image", "item": "image", "group": "group"}.get(source_name, "row")
+    counts = Counter(name for _, by in found for name in by)
+    by = listed(f"{name} ({count:,})" for name, count in counts.items())
+    which = listed(called(source, source_name) for source, _ in found)
+    return (
+        "unlike the training data, do not rely on such predictions: "
+        f"{len(found):,} of {counted(total, noun)}, by {by}: {which}",
+    )
+
+
+def unknown_notes(description: ModelDescription) -> tuple[str, ...]:
+    """Returns a note if a model cannot tell what is unlike its training."""
+    if description.table is None and description.image_range is None:
+        return (
+            "cannot check whether images are unlike the training: the model is from an earlier version, or was "
+            "trained on too few",
+        )
+    if description.table is not None and not description.table.lowest:
+        return ("cannot check whether numbers are unlike the training: the model is from an earlier version",)
+    return ()
+
+
 Batch: TypeAlias = tuple[Predictions | None, list[Failed]]
 """Some samples that went through the network, by their positions in `items`; and those that have no prediction."""
 
@@ -191,7 +227,7 @@ def batch_of(
         items=np.array(items, dtype=np.int64),
         sources=tuple(sources),
         source_name=source_name,
-        unlike=tuple(map(with_distance, unlike, far)),
+        unlike=tuple(map(_with_distance, unlike, far)),
     )
     failed: list[Failed] = []
     lost = log_probs.isnan().any(dim=-1).tolist()
@@ -204,6 +240,11 @@ def batch_of(
         wrong = {each.item for each in failed}
         raw = raw.take([place for place, item in enumerate(items) if item not in wrong])
     return (raw if len(raw) else None), failed
+
+
+def _with_distance(unlike: Unlike, distance: float | None) -> Unlike:
+    """Adds "features" if the sample lies farther from the training samples than 1."""
+    return unlike if distance is None else (*(unlike or ()), *(("features",) if distance > 1 else ()))
 
 
 def _batches(model: "Model", samples: Samples, batch_size: int | None) -> Iterator[Batch]:

@@ -24,7 +24,7 @@ from onepeak.posterior.referral import (
     uncertainties,
     uncertainty_of,
 )
-from onepeak.training.digests import renew_digests
+from onepeak.training.model_files import renew_digests
 
 FILE = "policy.json"
 
@@ -114,39 +114,28 @@ def refer(
         if threshold is not None:
             policy = Policy(uncertainty=name, threshold=threshold, at_least=at_least, promise=promise)
         referred = values >= (-math.inf if threshold is None else threshold)
-        options[name] = _option(policy, referred, counts, wrong, at_least, auroc=area_under_roc(values, counts))
+        auroc = area_under_roc(values, counts)
+        options[name] = Option(policy=policy, auroc=auroc, **_shares(referred, counts, wrong, at_least))
         answered, risk = risk_coverage(values, counts)
         places = [len(answered) * step // 20 - 1 for step in range(1, 21) if len(answered) * step // 20]
         curve[name] = [(float(answered[place]), float(risk[place])) for place in places]
     several = found.paradoxical | unlike
     if found.intervals is not None:
         several |= sizes(found.intervals) > 1
+    shares = _shares(several, counts, wrong, at_least)
     if at_least is not None:  # what is answered as at least the class is treated, and so not missed
         caught = several | (found.predicted_index >= at_least)
-        rule = _option(None, several, counts, wrong, at_least, auroc=math.nan, caught=caught)
-    else:
-        rule = _option(None, several, counts, wrong, at_least, auroc=math.nan)
+        shares["sensitivity"] = float(caught[counts].double().mean())
+    rule = Option(policy=None, auroc=math.nan, **shares)
     return Referral(options=options, rule=rule, curve=curve, num_samples=len(found), num_counting=int(counts.sum()))
 
 
-def _option(
-    policy: Policy | None,
-    referred: Tensor,
-    counts: Tensor,
-    wrong: Tensor,
-    at_least: int | None,
-    *,
-    auroc: float,
-    caught: Tensor | None = None,
-) -> Option:
-    caught = referred if caught is None else caught
-    return Option(
-        policy=policy,
-        auroc=auroc,
-        referred=float(referred.double().mean()),
-        sensitivity=math.nan if at_least is None else float(caught[counts].double().mean()),
-        error=float(wrong[~referred].double().mean()),
-    )
+def _shares(referred: Tensor, counts: Tensor, wrong: Tensor, at_least: int | None) -> dict[str, float]:
+    return {
+        "referred": float(referred.double().mean()),
+        "sensitivity": math.nan if at_least is None else float(referred[counts].double().mean()),
+        "error": float(wrong[~referred].double().mean()),
+    }
 
 
 def save_policy(folder: Path, policy: Policy) -> None:

@@ -20,7 +20,6 @@ from onepeak.data.texts.features import encode_texts
 from onepeak.data.texts.read import texts_of
 from onepeak.errors import InputError
 from onepeak.posterior.predictions import SourceName, Unlike
-from onepeak.serving.out_of_range import unlike_rows
 from onepeak.serving.output import PassthroughColumns, passthrough_columns
 from onepeak.training.table_encoder import TableEncoder
 
@@ -154,6 +153,25 @@ def rows_of_file(
         empty=read.empty.difference(misfits),
         passthrough=passthrough_columns(table.frame, keep) if keep else None,
     )
+
+
+def unlike_rows(
+    rows: FeatureRows, encoder: TableEncoder, *, new: npt.NDArray[np.bool_] | None = None
+) -> tuple[Unlike, ...]:
+    """Returns the columns in which each row is unlike the training rows.
+
+    Example:
+        >>> encoder = TableEncoder.learn(FeatureRows(columns=("age", "size"), values=np.array([[40.0, 1], [60, 2]])))
+        >>> unlike_rows(FeatureRows(columns=("age", "size"), values=np.array([[50.0, 1], [999, -9]])), encoder)
+        ((), ('age', 'size'))
+    """
+    found = encoder.far_outside(rows)
+    if new is not None:
+        found |= new
+    names: list[Unlike] = [() if encoder.lowest else None] * len(rows)
+    for place in np.flatnonzero(found.any(axis=1)).tolist():
+        names[place] = tuple(rows.columns[column] for column in np.flatnonzero(found[place]))
+    return tuple(names)
 
 
 def _new_names(frame: Frame, rows: FeatureRows) -> npt.NDArray[np.bool_]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from onepeak._core.check import check_number
 from onepeak._core.tensors import Intervals, Labels, LogProbs
 from onepeak._core.wording import counted
 from onepeak.errors import InputError, Note, in_documentation
@@ -46,6 +47,11 @@ class Calibration:
     selection at equal steps of rank if there are very many."""
     note: str | None = None
     """Why the temperature was left at 1, if it was."""
+
+    def __post_init__(self) -> None:
+        check_number("temperature", self.temperature, above=0)
+        # JSON has no infinity: it is null in a file, which is read as NaN.
+        object.__setattr__(self, "scores", tuple(math.inf if math.isnan(score) else score for score in self.scores))
 
     def temper(self, log_probs: LogProbs) -> LogProbs:
         """Returns the posteriors at the fitted temperature; the order of their probabilities does not change."""

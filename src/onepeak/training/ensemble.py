@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from onepeak.data.splits import Split
-from onepeak.networks.ensemble import mean_of
+from onepeak.networks.build import mean_of
 from onepeak.networks.network import Network
 from onepeak.posterior.predictions import Predictions
 from onepeak.training.checkpoint import load_checkpoint
@@ -69,28 +69,26 @@ def write_ensemble(
         held_out = Predictions.joined(valid)
         one_peak = float(held_out.unimodal.double().mean()) >= ONE_PEAKED
         mean = mean_of(networks, one_peak=one_peak).to(fabric.device).eval()
-        parts = {
-            "valid": held_out,
-            "test": predict(mean, feed, first.test, labels, fabric=fabric, batch_size=size),
-        }
+        test = predict(mean, feed, first.test, labels, fabric=fabric, batch_size=size)
         familiarity = None
         if prepared.features is not None:  # whose features are those of the backbone that all share
             familiarity = familiarity_of(mean, feed, first.train, first.valid, fabric=fabric, batch_size=size)
     best_epoch, history = histories[0]
-    trained = Trained(network=mean, history=history, best_epoch=best_epoch, seconds=seconds, fabric=fabric)
-    return write_run(
-        settings,
-        prepared,
-        first,
-        folder,
-        trained,
-        parts,
+    trained = Trained(
+        network=mean,
+        history=history,
+        best_epoch=best_epoch,
+        seconds=seconds,
+        fabric=fabric,
+        valid=held_out,
+        test=test,
         encoder=encoder,
         familiarity=familiarity,
         members=len(members),
         one_peak=one_peak,
-        notes={**notes, "sizes": {**first.sizes, "train": len(first.train) + len(first.valid), "valid": len(held_out)}},
     )
+    total = {**first.sizes, "train": len(first.train) + len(first.valid), "valid": len(held_out)}
+    return write_run(settings, prepared, first, folder, trained, {**notes, "sizes": total})
 
 
 def _without_weight(state: dict[str, Tensor]) -> dict[str, Tensor]:

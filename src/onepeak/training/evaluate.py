@@ -10,9 +10,11 @@ from torch import Tensor
 
 from onepeak._core.check import readable
 from onepeak._core.reduce import Reduction, weights_of_samples
-from onepeak.errors import NotFiniteError
+from onepeak._core.tensors import Labels
+from onepeak.errors import InputError, NotFiniteError
 from onepeak.methods.method import Method
 from onepeak.metrics.catalog import DEFAULT_NAMES, collection
+from onepeak.networks.head import MapHead
 from onepeak.networks.network import Network
 from onepeak.posterior.predictions import Predictions
 from onepeak.training.familiarity import Familiarity
@@ -138,3 +140,44 @@ def loss_or_nan(method: Method, outputs: Tensor, labels: Tensor, *, reduction: R
         return method.loss(outputs, labels, reduction=reduction)
     except NotFiniteError:
         return outputs.sum() * math.nan
+
+
+MOST_MAPS = 64
+"""Number of images examined: enough for a scale, and few compared with training."""
+_SHARE = 0.9
+"""Share of those images whose brightest place lies within the scale."""
+_LEAST_EVIDENCE_RANGE = 1.0
+"""Shortest length of the scale: smaller differences between classes are negligible."""
+
+
+@torch.inference_mode()
+def evidence_range(
+    network: Network, feed: Feed, indices: Indices, predicted: Labels, *, fabric: "Fabric", batch_size: int
+) -> tuple[float, float] | None:
+    """Returns the evidence drawn as nothing and the evidence drawn brightest, on every map of a model.
+
+    The lower end is the evidence for a class that is no more likely than the others. It is 0, because maps show a score
+    minus the mean over classes; for methods without class scores it is the log-probability of chance. The upper end
+    bounds the highest evidence for the predicted class in nine of ten images.
+    """
+    if not isinstance(network.head, MapHead) or not len(indices):
+        return None
+    chosen = torch.linspace(0, len(indices) - 1, min(len(indices), MOST_MAPS)).round().long()
+    highest = torch.empty(len(chosen))
+    for places, inputs in feed.evaluation_inputs(indices[chosen.numpy()], batch_size=batch_size):
+        labels = predicted[chosen[places]].to(inputs.device)
+        with fabric.autocast():
+            maps = network.class_evidence(inputs, labels)
+        highest[places] = maps.amax(dim=(1, 2)).float().cpu()
+    low = _even(network.method, network.head.classifier.weight.device)
+    high = float(highest.nan_to_num(nan=low, neginf=low).quantile(_SHARE))
+    return low, max(float(f"{high:.4g}"), low + _LEAST_EVIDENCE_RANGE)
+
+
+def _even(method: Method, device: torch.device) -> float:
+    """Returns the evidence for a class that is no more likely than the others."""
+    try:
+        method.class_scores(torch.zeros(1, method.num_outputs, device=device))
+    except InputError:  # the method has no class scores
+        return float(f"{-math.log(method.num_classes):.4g}")
+    return 0.0

@@ -2,11 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import final
 
 import numpy as np
 import torch
@@ -24,7 +22,6 @@ from onepeak.networks.head import MapHead
 from onepeak.networks.inputs import ImageInput
 from onepeak.networks.own_backbone import source_digest
 from onepeak.training.devices import same_bits
-from onepeak.training.feed import Feed, Indices, on_device
 
 BACKBONE = "backbone.safetensors"
 """The weights of a frozen backbone in a model's folder, beside the file with those of the head and the method."""
@@ -119,33 +116,3 @@ def _key(
     for name, value in weights.items():
         digest.update(name.encode() + value.contiguous().numpy().tobytes())
     return digest.hexdigest()[:24]
-
-
-@final
-class FeatureFeed(Feed):
-    """Features in place of images: in training a random view of each, in evaluation the image itself."""
-
-    def __init__(self, features: Features, device: torch.device) -> None:
-        self.of_maps, self.views = features.of_maps, features.values.shape[1]
-        self.values = features.values.to(device).flatten(0, 1)
-
-    def train_inputs(self, indices: Indices, *, seed: int, epoch: int) -> Tensor:
-        """Returns a random view of each sample, which does not depend on its batch."""
-        return self.planned_inputs(self.train_plan(indices, seed=seed, epoch=epoch))
-
-    def train_plan(self, indices: Indices, *, seed: int, epoch: int) -> Tensor:
-        """Returns the rows of the views."""
-        drawn = np.random.Generator(np.random.Philox(key=[seed, epoch])).integers(
-            self.views, size=len(self.values) // self.views
-        )
-        return on_device(indices * self.views + drawn[indices], self.values.device).unsqueeze(0)
-
-    def planned_inputs(self, plan: Tensor) -> Tensor:
-        """Returns the views, as maps of one position if the head reads maps."""
-        rows = self.values[plan[0]]
-        return rows[:, :, None, None] if self.of_maps else rows
-
-    def evaluation_inputs(self, indices: Indices, *, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """Yields the images themselves, in order."""
-        for places in torch.arange(len(indices)).split(batch_size):
-            yield places, self.planned_inputs(on_device(indices[places.numpy()] * self.views, self.values.device)[None])

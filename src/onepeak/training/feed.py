@@ -1,4 +1,4 @@
-"""Batches for the training loop: images from a store, or rows of a table."""
+"""Batches for the training loop: images from a store, or rows of numbers."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -50,14 +50,12 @@ class ImageFeed(Feed):
         self.input = (pixels or ImageInput()).to(device)
 
     def train_inputs(self, indices: Indices, *, seed: int, epoch: int) -> Tensor:
-        """Returns augmented crops, normalised."""
         batch = train_batch(self.store, indices, self.augment, seed=seed, epoch=epoch, device=self.device)
         inputs: Tensor = self.input(batch)
         return inputs
 
     def train_plan(self, indices: Indices, *, seed: int, epoch: int) -> Tensor | None:
-        """Returns the crops if the store is on a GPU, no image must be enlarged and colours do not change."""
-        store, augment = self.store, self.augment
+        store, augment = self.store, self.augment  # a plan has crops of a store on a GPU, of unchanged size and colour
         if store.device.type == "cpu" or augment.crop is None or augment.colour_jitter is not None:
             return None
         changes = draw_changes(augment, store.kept[indices], store.sizes[indices], seed=seed, epoch=epoch)
@@ -65,7 +63,6 @@ class ImageFeed(Feed):
         return None if enlarged else crop_table(store, indices, changes)
 
     def planned_inputs(self, plan: Tensor) -> Tensor:
-        """Returns augmented crops, normalised."""
         side = self.augment.crop
         if side is None:
             raise TypeError("whole images have no plan")
@@ -73,34 +70,45 @@ class ImageFeed(Feed):
         return inputs
 
     def evaluation_inputs(self, indices: Indices, *, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """Yields whole images, normalised; images of one size share a batch."""
         for places, batch in evaluation_batches(self.store, indices, batch_size=batch_size, device=self.device):
             yield places, self.input(batch)
 
 
 @final
 class RowFeed(Feed):
-    """Encoded rows of a table."""
+    """Rows of numbers: encoded rows of a table, or what a frozen backbone gives for several views of each image.
 
-    def __init__(self, rows: npt.NDArray[np.float32], device: torch.device) -> None:
-        self.rows = torch.from_numpy(rows).to(device)
+    In training a sample is seen by a random one of its views, which does not depend on its batch; in evaluation by the
+    first.
 
-    def train_inputs(self, indices: Indices, *, seed: int, epoch: int) -> Tensor:  # noqa: ARG002 - rows do not change
-        """Returns the rows."""
-        return self.rows[on_device(indices, self.rows.device)]
+    Args:
+        rows: Samples x features, or samples x views x features.
+        device: Where the rows are kept.
+        as_maps: Whether rows become maps of one position, for a head that reads maps.
+    """
 
-    def train_plan(self, indices: Indices, *, seed: int, epoch: int) -> Tensor:  # noqa: ARG002 - rows do not change
-        """Returns the row indices."""
-        return on_device(indices, self.rows.device).unsqueeze(0)
+    def __init__(self, rows: Tensor, device: torch.device, *, as_maps: bool = False) -> None:
+        self.views = rows.shape[1] if rows.ndim == 3 else 1
+        self.rows = rows.to(device).flatten(0, -2)
+        self.as_maps = as_maps
+
+    def train_inputs(self, indices: Indices, *, seed: int, epoch: int) -> Tensor:
+        return self.planned_inputs(self.train_plan(indices, seed=seed, epoch=epoch))
+
+    def train_plan(self, indices: Indices, *, seed: int, epoch: int) -> Tensor:
+        chosen = indices * self.views
+        if self.views > 1:
+            draw = np.random.Generator(np.random.Philox(key=[seed, epoch]))
+            chosen += draw.integers(self.views, size=len(self.rows) // self.views)[indices]
+        return on_device(chosen, self.rows.device).unsqueeze(0)
 
     def planned_inputs(self, plan: Tensor) -> Tensor:
-        """Returns the rows."""
-        return self.rows[plan[0]]
+        rows = self.rows[plan[0]]
+        return rows[:, :, None, None] if self.as_maps else rows
 
     def evaluation_inputs(self, indices: Indices, *, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """Yields the rows, in order."""
         for places in torch.arange(len(indices)).split(batch_size):
-            yield places, self.train_inputs(indices[places.numpy()], seed=0, epoch=0)
+            yield places, self.planned_inputs(on_device(indices[places.numpy()] * self.views, self.rows.device)[None])
 
 
 def on_device(indices: Indices, device: torch.device) -> Tensor:

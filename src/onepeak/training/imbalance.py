@@ -1,4 +1,6 @@
-"""Imbalance over many classes: weights from a smoothed label distribution, and the adjustment of logits."""
+"""Imbalance over classes: weights of the loss, and the adjustment of logits."""
+
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +31,35 @@ def smoothed_counts(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     kernel = np.where(apart <= REACH, np.exp(-(apart**2) / (2 * DEVIATION**2)), 0.0)
     effective: npt.NDArray[np.float64] = (kernel / kernel.sum(axis=1, keepdims=True)) @ counts
     return effective
+
+
+def class_weights(
+    wanted: str | Sequence[float] | None, labels: npt.NDArray[np.int64], num_classes: int
+) -> tuple[float, ...] | None:
+    """Returns the weight of each class for a recipe's `class_weight` and the training labels.
+
+    "balanced" is defined as in scikit-learn: every class that occurs has the same total weight, and the mean weight of
+    a sample is 1. A class that does not occur, which only a validation loss can meet, gets the weight of the rarest
+    class that does. "lds" is the inverse of the smoothed counts, with the same mean.
+    """
+    if wanted is None:
+        return None
+    if isinstance(wanted, str):
+        counts = np.bincount(labels, minlength=num_classes)
+        if wanted == "lds":
+            effective = smoothed_counts(counts)
+            inverse = 1 / effective.clip(min=effective[counts > 0].min())
+            return tuple((inverse * counts.sum() / (inverse * counts).sum()).tolist())
+        found = counts[counts > 0]
+        weights = counts.sum() / (len(found) * counts.clip(min=found.min()))
+        return tuple(weights.tolist())
+    if len(wanted) != num_classes:
+        raise InputError(
+            f"`class_weight` must be 'balanced', 'lds' or {num_classes} numbers, one per class, got {len(wanted)} "
+            "numbers.",
+            argument="class_weight",
+        )
+    return tuple(float(weight) for weight in wanted)
 
 
 def logit_shift(method: Method, labels: npt.NDArray[np.int64], strength: float) -> Tensor:

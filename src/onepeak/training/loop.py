@@ -19,7 +19,7 @@ from onepeak.data.splits import Split
 from onepeak.errors import InputError, OnepeakError
 from onepeak.metrics.catalog import METRICS, collection
 from onepeak.networks.network import Network
-from onepeak.networks.seeds import own_random_numbers
+from onepeak.networks.weights import own_random_numbers
 from onepeak.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from onepeak.training.convergence import has_stalled
 from onepeak.training.evaluate import Answers, answers, loss_or_nan, measured_names, validate

@@ -1,34 +1,33 @@
 """A trained model on disk: `model.safetensors` for the weights, `onepeak.json` for their description. Never pickle."""
 
 import hashlib
-import json
-import math
+import re
 import warnings
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, fields, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from onepeak._core.check import check_number
-from onepeak._core.files import link_or_copy, write_in_one_step, write_text_in_one_step
-from onepeak._core.formats import json_text, numbers
+from onepeak._core.files import link_or_copy, read_text, write_in_one_step, write_text_in_one_step
+from onepeak._core.formats import json_text
 from onepeak._core.imports import require
-from onepeak._core.wording import listed
+from onepeak._core.records import read_json, record_of
 from onepeak.data.images.resize import Resize
-from onepeak.data.manifest import Encoding, Texts
+from onepeak.data.manifest import Texts
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.methods.catalog import is_known, method
-from onepeak.networks.build import NetworkSettings, build_network
-from onepeak.networks.ensemble import mean_of
+from onepeak.networks.build import NetworkSettings, build_network, mean_of
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import check_trusted, source_digest
-from onepeak.networks.text_encoder import TextEncoder
+from onepeak.networks.text_encoder import FILES, TextEncoder
+from onepeak.networks.weights import misfits
 from onepeak.training.calibration import Calibration
+from onepeak.training.familiarity import ImageRange
 from onepeak.training.features import BACKBONE
-from onepeak.training.image_range import ImageRange
 from onepeak.training.out_folder import DESCRIPTION, FORMAT
 from onepeak.training.table_encoder import TableEncoder
 
@@ -79,13 +78,19 @@ class ModelDescription:
     calibration: Calibration | None = None
     """How to calibrate the posteriors; None in models of earlier versions."""
     evidence_range: tuple[float, float] | None = None
-    """The evidence that maps draw as nothing and as brightest, see `onepeak.training.image_range`; None for a
+    """The evidence that maps draw as nothing and as brightest, see `onepeak.training.familiarity`; None for a
     network without maps, and in models of earlier versions."""
     members: int = 1
     """Number of networks whose mean is the posterior."""
     one_peak: bool = False
     """Whether that mean is projected to one peak."""
     format: int = FORMAT
+
+    def __post_init__(self) -> None:
+        if len(set(self.classes)) < max(2, len(self.classes)):
+            raise InputError("`classes` must be at least 2 different names.", argument="classes")
+        if self.evidence_range is not None:
+            check_number("evidence_range", self.evidence_range[1], above=self.evidence_range[0])
 
 
 def save_model(folder: Path, description: ModelDescription, weights: dict[str, Tensor]) -> None:
@@ -100,27 +105,24 @@ def save_model(folder: Path, description: ModelDescription, weights: dict[str, T
 def load_description(folder: Path) -> ModelDescription:
     """Reads `onepeak.json`."""
     path = folder / DESCRIPTION
-    if not path.exists():
+    try:
+        content = read_json(path)
+    except FileNotFoundError:
         raise InputError(
             f"`{folder}` must be a model's folder, got one without {DESCRIPTION}: give one from `onepeak train --out`."
-        )
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if "pictures" in content:  # as version 0.1 called it
-            content["image_range"] = content.pop("pictures")
-        newer = sorted(content.keys() - {each.name for each in fields(ModelDescription)})
-        if content["format"] == FORMAT and not newer:
-            description = _description(content)
-            return replace(description, table=_with_own_encoder(folder, description.table))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:  # not text, not JSON, other names or values
+        ) from None
+    if content.get("format") != FORMAT:
         raise InputError(
-            f"{path} must be a description that onepeak wrote, got one that cannot be read: {error!r}."
-        ) from error
-    if newer:
-        raise InputError(f"{path} has {listed(newer)}, which this version does not know: it needs a newer onepeak.")
-    raise InputError(
-        f"{path} must be of format {FORMAT}, got {content['format']}: it needs another version of onepeak."
-    )
+            f"{path} must be of format {FORMAT}, got {content.get('format')}: it needs another version of onepeak."
+        )
+    if isinstance(images := content.pop("pictures", None), dict):  # as version 0.1 called it
+        content["image_range"] = {"num_images": images.pop("num_pictures", None), **images}
+    description = record_of(ModelDescription, content, file=path)
+    table = description.table
+    if table is None or table.texts is None or table.texts.encoding is None or not (folder / ENCODER).is_dir():
+        return description
+    encoding = replace(table.texts.encoding, folder=str((folder / ENCODER).resolve()))
+    return replace(description, table=replace(table, texts=replace(table.texts, encoding=encoding)))
 
 
 def check_method(folder: Path, description: ModelDescription) -> None:
@@ -140,8 +142,7 @@ def weights_id(folder: Path) -> str:
     for name in (WEIGHTS, BACKBONE):
         if (folder / name).is_file():
             with (folder / name).open("rb") as file:
-                while piece := file.read(2**20):
-                    digest.update(piece)
+                hashlib.file_digest(file, lambda: digest)
     return digest.hexdigest()[:12]
 
 
@@ -172,17 +173,10 @@ def load_network(folder: Path, description: ModelDescription) -> Network:
             "may differ.",
             stacklevel=2,
         )
-    wanted = network.state_dict()
-    groups = {
-        "missing": [name for name in wanted if name not in weights],
-        "unknown": [name for name in weights if name not in wanted],
-        "of another shape": [name for name in weights if name in wanted and weights[name].shape != wanted[name].shape],
-    }
-    problems = [f"{len(names)} {what} ({', '.join(names[:3])})" for what, names in groups.items() if names]
-    if problems:
+    if problems := misfits(weights, network.state_dict()):
         raise InputError(
             f"{path} must hold the weights of the {description.network.backbone} network for {description.method!r} "
-            f"with {len(description.classes)} classes, got tensors that do not fit: {'; '.join(problems)}."
+            f"with {len(description.classes)} classes, got tensors that do not fit: {problems}."
         )
     network.load_state_dict(weights)
     return network.eval()
@@ -200,61 +194,6 @@ def _built(description: ModelDescription) -> Network:
     return build_network(made, description.network)
 
 
-def _description(content: dict[str, Any]) -> ModelDescription:
-    classes, weight = content["classes"], content["class_weight"]
-    if not isinstance(classes, list) or not all(isinstance(name, str) for name in classes) or len(set(classes)) < 2:
-        raise TypeError("classes must be a list of at least 2 names")
-    if not isinstance(content["method_settings"], dict):
-        raise TypeError("method_settings must be values by name")
-    content["classes"] = tuple(classes)
-    content["metrics"] = {part: numbers(figures) for part, figures in content["metrics"].items()}
-    content["class_weight"] = None if weight is None else tuple(map(float, weight))
-    content["network"] = NetworkSettings(**_tuples(content["network"]))
-    content["resize"] = None if content["resize"] is None else Resize(**content["resize"])
-    content["table"] = None if content["table"] is None else _table(content["table"])
-    content["image_range"] = _image_range(content.get("image_range"))
-    content["calibration"] = _calibration(content.get("calibration"))
-    content["evidence_range"] = _range(content.get("evidence_range"))
-    return ModelDescription(**content)
-
-
-def _tuples(content: dict[str, Any]) -> dict[str, Any]:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
-
-
-def _calibration(content: dict[str, Any] | None) -> Calibration | None:
-    if content is None:
-        return None
-    check_number("temperature", content["temperature"], above=0)
-    scores = content.pop("scores")  # JSON has no infinity
-    return Calibration(**content, scores=tuple(math.inf if score is None else score for score in scores))
-
-
-def _range(ends: list[float] | None) -> tuple[float, float] | None:
-    if ends is None:
-        return None
-    low, high = ends
-    return check_number("evidence_range", low), check_number("evidence_range", high, above=low)
-
-
-def _image_range(content: dict[str, Any] | None) -> ImageRange | None:
-    if content is None:
-        return None
-    if "num_pictures" in content:  # as version 0.1 called it
-        content["num_images"] = content.pop("num_pictures")
-    ends = {name: (float(low), float(high)) for name, (low, high) in content.pop("ends").items()}
-    return ImageRange(**content, ends=ends)
-
-
-def _table(content: dict[str, Any]) -> TableEncoder:
-    categories = {name: tuple(codes) for name, codes in content.pop("categories").items()}
-    for end in {"lowest", "highest"} & content.keys():
-        content[end] = [math.nan if value is None else value for value in content[end]]  # JSON has no NaN
-    if (texts := content.pop("texts", None)) is not None:
-        texts = Texts(column=texts["column"], encoding=Encoding(**texts["encoding"]))
-    return TableEncoder(**_tuples(content), categories=categories, texts=texts)
-
-
 def keep_encoder(folder: Path, texts: Texts | None) -> None:
     """Puts a model's encoder of texts into its folder, unless this machine does not have it."""
     if texts is None or texts.encoding is None or not Path(texts.encoding.folder).is_dir():
@@ -262,14 +201,6 @@ def keep_encoder(folder: Path, texts: Texts | None) -> None:
     (folder / ENCODER).mkdir(parents=True, exist_ok=True)
     for path in TextEncoder(texts.encoding.folder).files:
         link_or_copy(path, folder / ENCODER / path.name)
-
-
-def _with_own_encoder(folder: Path, table: TableEncoder | None) -> TableEncoder | None:
-    """Returns how rows are encoded, their texts by the encoder in the model's folder if there is one."""
-    if table is None or table.texts is None or table.texts.encoding is None or not (folder / ENCODER).is_dir():
-        return table
-    encoding = replace(table.texts.encoding, folder=str((folder / ENCODER).resolve()))
-    return replace(table, texts=replace(table.texts, encoding=encoding))
 
 
 TRAINED_ITEMS = "trained_items.txt"
@@ -283,9 +214,8 @@ _LENGTH = 16
 
 def save_trained_items(folder: Path, digests: Iterable[str]) -> None:
     """Writes the hashes sorted and without duplicates."""
-    write_text_in_one_step(
-        folder / TRAINED_ITEMS, "".join(f"{digest}\n" for digest in sorted(set(map(short, digests))))
-    )
+    lines = "".join(f"{digest}\n" for digest in sorted(set(map(short, digests))))
+    write_text_in_one_step(folder / TRAINED_ITEMS, lines)
 
 
 def save_held_out_items(folder: Path, digests: Iterable[str]) -> None:
@@ -304,16 +234,65 @@ def load_held_out_items(folder: Path) -> list[str]:
 
 
 def _lines(path: Path) -> list[str]:
-    if not path.exists():
-        return []
-    try:
-        return path.read_text(encoding="utf-8").split()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"{path} must be the list that onepeak wrote, got a file that cannot be read: {error}."
-        ) from error
+    return read_text(path).split() if path.exists() else []
 
 
 def short(digest: str) -> str:
     """Returns a hash in the short form of the lists."""
     return digest[:_LENGTH]
+
+
+DIGESTS = "SHA256SUMS"
+"""The digests of a shared model's files, as `sha256sum` writes them."""
+_SHARED = (DESCRIPTION, "*.safetensors", "policy.json", "README.md", *(f"{ENCODER}/{name}" for name in FILES))
+
+
+def shared_files(folder: Path) -> list[str]:
+    """Lists what makes a model: no predictions, no list of samples, no runs below it, and nothing hidden."""
+    found = (path.relative_to(folder).as_posix() for pattern in _SHARED for path in folder.glob(pattern))
+    return sorted({name for name in found if not name.startswith(".")})
+
+
+def digests_text(folder: Path, names: Iterable[str]) -> str:
+    """Returns the digests of files in a folder, one per line."""
+    return "".join(_line(folder, name) + "\n" for name in names)
+
+
+def named_files(folder: Path) -> list[str]:
+    """Lists the files that a folder's digests name; raises if one cannot be part of a model."""
+    names = [line.partition("  ")[2] for line in read_text(folder / DIGESTS).splitlines()]
+    for name in names:
+        path = PurePosixPath(name)
+        inside = path.parent.as_posix() in (".", ENCODER) and re.fullmatch(r"[\w.-]+", path.name)
+        if not inside or not any(path.match(pattern) for pattern in _SHARED):
+            raise InputError(f"{folder / DIGESTS} must name files of a model, got {name!r}.")
+    return names
+
+
+def check_digests(folder: Path, names: Iterable[str]) -> None:
+    """Compares files in a folder with its digests; raises an error that names the first that differs."""
+    expected = set(read_text(folder / DIGESTS).splitlines())
+    for name in names:
+        if not (folder / name).is_file() or _line(folder, name) not in expected:
+            raise InputError(
+                f"{folder / name} must be the file that was shared, got another one or none: its digest is not in "
+                f"{DIGESTS}. Pull the model again; if you changed it on purpose, delete {DIGESTS}."
+            )
+
+
+def check_shared(folder: Path) -> None:
+    """Checks a model's folder if it was shared, and that nothing was added. Its card may be edited."""
+    if (folder / DIGESTS).is_file():
+        names = {*named_files(folder), *shared_files(folder)}
+        check_digests(folder, sorted(name for name in names if not name.endswith(".md")))
+
+
+def renew_digests(folder: Path) -> None:
+    """Writes the digests of a shared model's folder again, after a file in it was changed on purpose."""
+    if (folder / DIGESTS).is_file():
+        write_text_in_one_step(folder / DIGESTS, digests_text(folder, shared_files(folder)))
+
+
+def _line(folder: Path, name: str) -> str:
+    with (folder / name).open("rb") as file:
+        return f"{hashlib.file_digest(file, 'sha256').hexdigest()}  {name}"

@@ -5,16 +5,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import torch
 
+from onepeak._core.files import write_in_one_step
+from onepeak._core.imports import require
 from onepeak._core.registry import unknown_name
 from onepeak._core.wording import counted, listed
 from onepeak.data.images.depth import depth_notes
 from onepeak.data.images.store.build import build_store
 from onepeak.data.images.store.failures import UnreadableImagesWarning
 from onepeak.data.images.store.images import ImageStore
+from onepeak.data.images.store.key import default_cache_dir
 from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.data.splits import Split
 from onepeak.data.splits.leaks import has_texts, item_digests
@@ -22,12 +25,13 @@ from onepeak.data.tables.faults import refuse_lost
 from onepeak.data.texts.features import with_features
 from onepeak.errors import InputError
 from onepeak.methods.catalog import method
+from onepeak.networks.backbones import TimmBackbone
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.inputs import ImageInput
 from onepeak.networks.own_backbone import is_own
 from onepeak.networks.text_encoder import TextEncoder
 from onepeak.networks.weights import read_weights
-from onepeak.training.features import FeatureFeed, Features
+from onepeak.training.features import Features
 from onepeak.training.feed import Feed, ImageFeed, RowFeed
 from onepeak.training.model_files import WEIGHTS, load_description
 from onepeak.training.out_folder import DESCRIPTION
@@ -59,11 +63,11 @@ class Prepared:
         items = self.manifest.items
         if isinstance(items, FeatureRows):
             encoder = self.row_encoder or TableEncoder.learn(items.take(split.train))
-            return RowFeed(encoder.encode(items), device), encoder
+            return RowFeed(torch.from_numpy(encoder.encode(items)), device), encoder
         if self.store is None:
             raise TypeError("images without a store")
         if self.features is not None:
-            return FeatureFeed(self.features, device), None
+            return RowFeed(self.features.values, device, as_maps=self.features.of_maps), None
         pixels = None if network is None else ImageInput(network.mean, network.std)
         return ImageFeed(self.store, recipe.augment, device, pixels), None
 
@@ -226,3 +230,47 @@ def check_backbone(manifest: Manifest, backbone: str | None) -> None:
     if backbone is not None and not is_own(backbone) and (backbone == "mlp") != table:
         fit = "mlp for a table" if table else "small or a timm name for images"
         raise InputError(f"`backbone` must be {fit}, got {backbone!r}.")
+
+
+PRETRAINED = "pretrained"
+"""What `--weights` says in place of a file."""
+
+Normalise: TypeAlias = Literal["paper", "timm"]
+"""How pixels become inputs: from -1 to 1, as in the paper; or by the mean and deviation of timm's weights."""
+
+
+def pretrained_file(backbone: str) -> Path:
+    """Returns timm's weights of a backbone as a file, which later runs and other machines of a cluster read.
+
+    Where there is none yet, timm fetches them into its own cache, which needs a network.
+    """
+    _check_timm(backbone, "weights", PRETRAINED)
+    timm = require("timm", extra="train", purpose="Pretrained weights")
+    config = timm.models.get_pretrained_cfg(backbone)
+    tag = "" if config is None or "." in backbone else f".{config.tag}"
+    path = default_cache_dir() / "weights" / f"{backbone}{tag}.safetensors"
+    if not path.is_file():
+        weights = TimmBackbone(backbone, pretrained=True).model.state_dict()
+        safetensors = require("safetensors.torch", extra="train", purpose="Pretrained weights")
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_in_one_step(path, lambda part: safetensors.save_file(weights, part))
+    return path
+
+
+def timm_pixels(backbone: str) -> dict[str, tuple[float, ...]]:
+    """Returns the mean and deviation of timm's weights, as settings of a network."""
+    _check_timm(backbone, "normalise", "timm")
+    timm = require("timm", extra="train", purpose="A backbone by name")
+    config = timm.models.get_pretrained_cfg(backbone)
+    if config is None:
+        raise InputError(f"`normalise` 'timm' needs a backbone that timm has weights for, got {backbone!r}.")
+    return {"mean": tuple(config.mean), "std": tuple(config.std)}
+
+
+def _check_timm(backbone: str, argument: str, value: str) -> None:
+    if is_own(backbone) or backbone in ("mlp", "small"):
+        raise InputError(
+            f"`{argument}` {value!r} needs a backbone of timm, got {backbone!r}: give another --backbone, or leave "
+            f"--{argument} out.",
+            argument=argument,
+        )

@@ -6,7 +6,6 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from onepeak._core.check import check_choice, check_integer, check_number
 from onepeak._core.registry import unknown_name
@@ -15,7 +14,6 @@ from onepeak.data.images.resize import Resize
 from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.errors import InputError, together
 from onepeak.metrics.catalog import METRICS
-from onepeak.training.imbalance import smoothed_counts
 
 NOT_A_SETTING = MappingProxyType({"setting": False})
 """Metadata of a record's field that no file can set, such as where the record was read from."""
@@ -79,40 +77,30 @@ class Recipe:
         for each in fields(self):
             value = getattr(self, each.name)
             if isinstance(value, np.generic):  # optimisers and files need Python numbers
-                object.__setattr__(self, each.name, value.item())
-        check_integer("epochs", self.epochs, minimum=1)
-        check_integer("batch_size", self.batch_size, minimum=1)
-        check_integer("evaluation_batch_size", self.evaluation_batch_size, minimum=1)
+                value = value.item()
+                object.__setattr__(self, each.name, value)
+            if value is None and each.default is None:
+                continue
+            if each.name in _COUNTS:
+                check_integer(each.name, value, minimum=_COUNTS[each.name])
+            elif each.name in _NUMBERS:
+                check_number(each.name, value, **_NUMBERS[each.name])
+            elif each.name in ("nesterov", "balanced", "sync_batch_norm") and not isinstance(value, bool):
+                raise InputError(f"`{each.name}` must be true or false, got {value!r}.")
         check_choice("optimizer", self.optimizer, get_args(Optimizer))
         check_choice("schedule", self.schedule, get_args(Schedule))
-        check_number("lr", self.lr, above=0)
-        check_number("momentum", self.momentum, minimum=0, below=1)
-        check_number("weight_decay", self.weight_decay, minimum=0)
-        check_integer("step_every", self.step_every, minimum=1)
-        check_number("step_factor", self.step_factor, above=0, maximum=1)
-        check_number("lr_floor", self.lr_floor, minimum=0)
-        check_integer("warmup_epochs", self.warmup_epochs, minimum=0)
-        if self.clip_norm is not None:
-            check_number("clip_norm", self.clip_norm, above=0)
-        if self.ema is not None:
-            check_number("ema", self.ema, above=0, below=1)
-        if self.patience is not None:
-            check_integer("patience", self.patience, minimum=1)
+        check_choice("select", self.select, ("last", "loss", "as_published", *(record.name for record in METRICS)))
         if self.select == "last" and self.patience is not None:
             raise InputError(
                 "`patience` must be left out if `select` is 'last': it waits for a better epoch.", argument="patience"
             )
         if self.bits is not None and check_integer("bits", self.bits, minimum=8) > 16:
             raise InputError(f"`bits` must be an integer from 8 to 16, got {self.bits}.", argument="bits")
-        self._check_class_weight()
-        for name in ("nesterov", "balanced", "sync_batch_norm"):
-            if not isinstance(getattr(self, name), bool):
-                raise InputError(f"`{name}` must be true or false, got {getattr(self, name)!r}.")
         if self.nesterov and (self.optimizer != "sgd" or self.momentum == 0):
             raise InputError("`nesterov` must be false without SGD and momentum: it would do nothing.")
-        check_choice("select", self.select, ("last", "loss", "as_published", *(record.name for record in METRICS)))
+        self._check_imbalance()
 
-    def _check_class_weight(self) -> None:
+    def _check_imbalance(self) -> None:
         if isinstance(self.class_weight, tuple):
             for weight in self.class_weight:
                 check_number("class_weight", weight, above=0)
@@ -121,19 +109,30 @@ class Recipe:
                 f"`class_weight` must be 'balanced', 'lds' or one number per class, got {self.class_weight!r}.",
                 argument="class_weight",
             )
-        if isinstance(self.class_weight, str) and self.balanced is True:
+        if isinstance(self.class_weight, str) and self.balanced:
             raise InputError(
                 f"`class_weight` must not be {self.class_weight!r} if `balanced` is true: use one of the two.",
                 argument="class_weight",
             )
-        if self.logit_adjustment is not None:
-            check_number("logit_adjustment", self.logit_adjustment, above=0)
-            if self.balanced is True or self.class_weight is not None:
-                raise InputError(
-                    "`logit_adjustment` must be left out beside `balanced` and `class_weight`: use one of the three.",
-                    argument="logit_adjustment",
-                )
+        if self.logit_adjustment is not None and (self.balanced or self.class_weight is not None):
+            raise InputError(
+                "`logit_adjustment` must be left out beside `balanced` and `class_weight`: use one of the three.",
+                argument="logit_adjustment",
+            )
 
+
+_COUNTS = {"epochs": 1, "batch_size": 1, "evaluation_batch_size": 1, "step_every": 1, "warmup_epochs": 0, "patience": 1}
+"""The least value of each integer."""
+_NUMBERS: dict[str, dict[str, float]] = {
+    "lr": {"above": 0},
+    "momentum": {"minimum": 0, "below": 1},
+    "weight_decay": {"minimum": 0},
+    "step_factor": {"above": 0, "maximum": 1},
+    "lr_floor": {"minimum": 0},
+    "clip_norm": {"above": 0},
+    "ema": {"above": 0, "below": 1},
+    "logit_adjustment": {"above": 0},
+}
 
 SETTING_NAMES = tuple(each.name for each in fields(Recipe) if each.name not in ("resize", "augment"))
 """The settings that are plain values, as given by flags and files."""
@@ -238,32 +237,3 @@ def _without_effect_on(manifest: Manifest, given: Mapping[str, Any], backbone: s
 def _useless(name: str, why: str, value: object, *, instead: str = "") -> InputError:
     message = f"`{name}` does nothing {why}, got {value!r}: leave it out{instead}."
     return InputError(message, argument=name, key=name)
-
-
-def class_weights(
-    wanted: str | Sequence[float] | None, labels: npt.NDArray[np.int64], num_classes: int
-) -> tuple[float, ...] | None:
-    """Returns the weight of each class for a recipe's `class_weight` and the training labels.
-
-    "balanced" is defined as in scikit-learn: every class that occurs has the same total weight, and the mean weight of
-    a sample is 1. A class that does not occur, which only a validation loss can meet, gets the weight of the rarest
-    class that does. "lds" is the inverse of the smoothed counts, with the same mean.
-    """
-    if wanted is None:
-        return None
-    if isinstance(wanted, str):
-        counts = np.bincount(labels, minlength=num_classes)
-        if wanted == "lds":
-            effective = smoothed_counts(counts)
-            inverse = 1 / effective.clip(min=effective[counts > 0].min())
-            return tuple((inverse * counts.sum() / (inverse * counts).sum()).tolist())
-        found = counts[counts > 0]
-        weights = counts.sum() / (len(found) * counts.clip(min=found.min()))
-        return tuple(weights.tolist())
-    if len(wanted) != num_classes:
-        raise InputError(
-            f"`class_weight` must be 'balanced', 'lds' or {num_classes} numbers, one per class, got {len(wanted)} "
-            "numbers.",
-            argument="class_weight",
-        )
-    return tuple(float(weight) for weight in wanted)

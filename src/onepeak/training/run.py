@@ -20,17 +20,17 @@ from onepeak.methods.method import Variant
 from onepeak.networks.build import NetworkSettings, build_network, network_on_features
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import source_digest
-from onepeak.networks.seeds import seeded
+from onepeak.networks.weights import seeded
 from onepeak.posterior.predictions import Predictions
 from onepeak.training.calibration import calibrated_figures, calibration_of, frequency_gap
 from onepeak.training.card import write_card
 from onepeak.training.checkpoint import HASH
 from onepeak.training.convergence import best_constant, never_predicted
 from onepeak.training.devices import same_bits
-from onepeak.training.evaluate import measure, measured_names, predict
-from onepeak.training.familiarity import Familiarity, familiarity_of, save_familiarity
+from onepeak.training.evaluate import evidence_range, measure, measured_names, predict
+from onepeak.training.familiarity import Familiarity, ImageRange, familiarity_of, save_familiarity
 from onepeak.training.features import Features
-from onepeak.training.image_range import ImageRange, evidence_range
+from onepeak.training.imbalance import class_weights
 from onepeak.training.loop import Loop
 from onepeak.training.model_files import (
     ModelDescription,
@@ -43,7 +43,7 @@ from onepeak.training.out_folder import FORMAT, RESULT, write_history
 from onepeak.training.predictions_file import write_predictions
 from onepeak.training.prepare import Prepared
 from onepeak.training.progress import Row, Watch
-from onepeak.training.recipe import Recipe, class_weights
+from onepeak.training.recipe import Recipe
 from onepeak.training.table_encoder import TableEncoder
 
 if TYPE_CHECKING:
@@ -118,6 +118,25 @@ def _hash(content: Iterable[bytes]) -> str:
     return HASH + digest.hexdigest()
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Trained:
+    """A trained network, how it came about, and what was learnt from its validation part."""
+
+    network: Network
+    history: list[Row]
+    best_epoch: int
+    seconds: float
+    fabric: "Fabric"
+    valid: Predictions
+    test: Predictions
+    encoder: TableEncoder | None
+    class_weight: tuple[float, ...] | None = None
+    evidence_range: tuple[float, float] | None = None
+    familiarity: Familiarity | None = None
+    members: int = 1
+    one_peak: bool = False
+
+
 def train_run(
     settings: RunSettings,
     prepared: Prepared,
@@ -177,61 +196,35 @@ def train_run(
             inputs = None if encoder is None else encoder.text_features
             familiarity = familiarity_of(network, feed, split.train, split.valid, inputs=inputs, **loaded)
         test_part = predict(network, feed, split.test, loop.device_labels, familiarity=familiarity, **loaded)
-        parts = {"valid": valid, "test": test_part}
     trained = Trained(
-        network=network, history=loop.history, best_epoch=loop.best_epoch, seconds=loop.seconds, fabric=fabric
-    )
-    return write_run(
-        settings,
-        prepared,
-        split,
-        folder,
-        trained,
-        parts,
+        network=network,
+        history=loop.history,
+        best_epoch=loop.best_epoch,
+        seconds=loop.seconds,
+        fabric=fabric,
+        valid=valid,
+        test=test_part,
         encoder=encoder,
         class_weight=weights,
-        evidence=strength,
+        evidence_range=strength,
         familiarity=familiarity,
-        notes=notes,
     )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Trained:
-    """A trained network, and how it came about."""
-
-    network: Network
-    history: list[Row]
-    best_epoch: int
-    seconds: float
-    fabric: "Fabric"
+    return write_run(settings, prepared, split, folder, trained, notes or {})
 
 
 def write_run(
-    settings: RunSettings,
-    prepared: Prepared,
-    split: Split,
-    folder: Path,
-    trained: Trained,
-    parts: dict[str, Predictions],
-    *,
-    encoder: TableEncoder | None,
-    class_weight: tuple[float, ...] | None = None,
-    evidence: tuple[float, float] | None = None,
-    familiarity: Familiarity | None = None,
-    members: int = 1,
-    one_peak: bool = False,
-    notes: dict[str, Any] | None = None,
+    settings: RunSettings, prepared: Prepared, split: Split, folder: Path, trained: Trained, notes: dict[str, Any]
 ) -> dict[str, Any]:
     """Writes the model and the records of a run, `result.json` last; returns what is in that."""
     manifest, store, recipe = prepared.manifest, prepared.store, settings.recipe
+    encoder, parts = trained.encoder, {"valid": trained.valid, "test": trained.test}
     shape, select = settings.shape(encoder), settings.selection(manifest.name)
     description = ModelDescription(
         classes=manifest.classes,
         method=settings.method,
         variant=settings.variant,
         method_settings=settings.method_settings,
-        class_weight=class_weight,
+        class_weight=trained.class_weight,
         balanced=recipe.balanced or recipe.logit_adjustment is not None,
         network=shape,
         backbone_source=source_digest(shape.backbone),
@@ -240,31 +233,31 @@ def write_run(
         image_range=None if store is None else ImageRange.learn(store, split.train),
         table=encoder,
         metrics={name: measure(part, names=measured_names(select)) for name, part in parts.items()},
-        calibration=calibration_of(parts["valid"]),
-        evidence_range=evidence,
-        members=members,
-        one_peak=one_peak,
+        calibration=calibration_of(trained.valid),
+        evidence_range=trained.evidence_range,
+        members=trained.members,
+        one_peak=trained.one_peak,
         data=manifest.name,
         label=manifest.label_column,
         group=manifest.group_column,
         path=manifest.path_column,
         versions=versions(),
     )
-    result = _result(settings, prepared, split, trained, description, parts) | (notes or {})
+    result = _result(settings, prepared, split, trained, description) | notes
     if trained.fabric.is_global_zero:
         held_out = [prepared.digests[item] for part in parts.values() for item in part.items]
         # The members of an ensemble are trained on each other's validation parts.
-        trained_on = split.train if members == 1 else [*split.train, *split.valid]
+        trained_on = split.train if trained.members == 1 else [*split.train, *split.valid]
         write_history(trained.history, folder)
         write_predictions(parts, prepared.manifest.items, folder)
         save_held_out_items(folder, held_out)
         save_trained_items(folder, [prepared.digests[item] for item in trained_on])
-        save_familiarity(folder, familiarity)
+        save_familiarity(folder, trained.familiarity)
         if prepared.features is not None:
             prepared.features.link_backbone(folder)
         save_model(folder, description, trained.network.state_dict())
         keep_encoder(folder, None if encoder is None else encoder.texts)
-        write_card(folder, description, result, parts["test"], manifest)
+        write_card(folder, description, result, trained.test, manifest)
         write_text_in_one_step(folder / RESULT, json_text(result))
         (folder / CHECKPOINT).unlink(missing_ok=True)
     return result
@@ -285,11 +278,10 @@ def _result(
     split: Split,
     trained: Trained,
     description: ModelDescription,
-    parts: dict[str, Predictions],
 ) -> dict[str, Any]:
     manifest, calibration = prepared.manifest, description.calibration
     assert calibration is not None
-    valid, test = parts["valid"], parts["test"]
+    valid, test = trained.valid, trained.test
     label, error = best_constant(valid.truth, manifest.num_classes)
     silent = never_predicted(valid.truth, valid.predicted_index)
     groups = group_counts(manifest, split)

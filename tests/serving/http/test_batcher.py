@@ -1,4 +1,5 @@
 import asyncio
+import re
 import threading
 from dataclasses import replace
 
@@ -6,11 +7,11 @@ import numpy as np
 import pytest
 
 from http_server import encoded
-from onepeak.data.images.decode import TooManyPixelsError, UnreadableImageError
+from onepeak.data.images.decode import UnreadableImageError
 from onepeak.data.images.resize import Resize
 from onepeak.errors import InputError
 from onepeak.serving.http import batcher as decoding
-from onepeak.serving.http.batcher import Batcher
+from onepeak.serving.http.batcher import Batcher, TooLargeError
 from onepeak.serving.model import Model
 
 
@@ -136,70 +137,55 @@ def test_a_batch_holds_at_least_one():
         Batcher(max_size=0)
 
 
-def made(model, *, max_pixels=10**6, max_network_pixels=10**6):
-    return decoding.Decoding(model, max_pixels=max_pixels, max_network_pixels=max_network_pixels)
+def decoded(model, *files, **limits):
+    """The pixels of files, or their errors, one after the other by the same threads."""
+    threads = decoding.Decoding(model, **{"max_pixels": 10**6, "max_network_pixels": 10**6, **limits})
 
-
-def test_a_image_is_decoded_as_the_model_does(model, arrays, images):
-    async def run():
-        async with made(model).pixels(images[0]) as pixels:
+    async def each(data):
+        async with threads.image(data) as (pixels, unlike):
+            assert unlike == model.unlike(pixels)
             return pixels
 
-    np.testing.assert_array_equal(asyncio.run(run()), model.pixels(arrays[0]))
+    async def run():
+        return [(await asyncio.gather(each(data), return_exceptions=True))[0] for data in files]
+
+    return asyncio.run(run())
 
 
 @pytest.mark.bad_input
-def test_what_is_wrong_with_a_image_comes_out_and_the_next_is_decoded(model, images):
-    async def run():
-        threads = made(model, max_pixels=64 * 64)
-        wrong = [(b"x", UnreadableImageError), (encoded(np.zeros((64, 65, 3), np.uint8)), TooManyPixelsError)]
-        for data, error in wrong * 5:
-            with pytest.raises(error):
-                async with threads.pixels(data):
-                    pass
-        async with threads.pixels(images[0]) as pixels:
-            return pixels.shape
-
-    assert asyncio.run(run()) == (48, 48, 3)
+def test_an_image_is_decoded_as_the_model_does_after_bad_ones_too(model, arrays, images):
+    bad = [b"x", encoded(np.zeros((64, 65, 3), np.uint8))] * 5
+    *errors, found = decoded(model, *bad, images[0], max_pixels=64 * 64)
+    assert [type(error) for error in errors] == [UnreadableImageError, TooLargeError] * 5
+    np.testing.assert_array_equal(found, model.pixels(arrays[0]))
 
 
 @pytest.mark.bad_input
 @pytest.mark.parametrize("shape", [(1, 4000, 3), (100_000, 1, 3)])
 def test_a_line_that_resizing_would_make_huge_is_refused_before(model, shape):
     """Files of a few hundred bytes whose short side becomes 48 pixels, and whose long side grows with it."""
-
-    async def run():
-        async with made(model).pixels(encoded(np.zeros(shape, np.uint8))):
-            pass
-
-    with pytest.raises(decoding.TooLargeForNetworkError, match=r"the network would process \d+ x \d+ pixels, and"):
-        asyncio.run(run())
+    (error,) = decoded(model, encoded(np.zeros(shape, np.uint8)))
+    assert isinstance(error, TooLargeError)
+    assert re.search(r"the network would process \d+ x \d+ pixels, and", str(error))
 
 
 @pytest.mark.bad_input
-def test_a_image_that_no_resizing_makes_smaller_is_bounded_for_the_network(model, images):
+def test_an_image_that_no_resizing_makes_smaller_is_bounded_for_the_network(model, images):
     as_it_is = Model(replace(model.description, resize=Resize()), model.network, model.device)
-
-    async def shape(most):
-        async with made(as_it_is, max_network_pixels=most).pixels(images[0]) as pixels:
-            return pixels.shape
-
-    assert asyncio.run(shape(64 * 64)) == (64, 64, 3)
-    told = (
-        r"would process 64 x 64 pixels, and this server allows at most 4095 \(onepeak serve --max-network-megapixels\)"
-    )
-    with pytest.raises(decoding.TooLargeForNetworkError, match=told):
-        asyncio.run(shape(64 * 64 - 1))
+    assert decoded(as_it_is, images[0], max_network_pixels=64 * 64)[0].shape == (64, 64, 3)
+    (error,) = decoded(as_it_is, images[0], max_network_pixels=64 * 64 - 1)
+    assert "64 x 64 pixels, and this server allows at most 4095 (onepeak serve --max-network-megapixels)" in str(error)
 
 
 def test_while_too_many_pixels_wait_no_further_image_is_decoded(model, images, monkeypatch):
     monkeypatch.setattr(decoding, "_MOST_BYTES", 1)
 
     async def run():
-        threads, begun, go = made(model), [], asyncio.Event()
+        threads = decoding.Decoding(model, max_pixels=10**6, max_network_pixels=10**6)
+        begun, go = [], asyncio.Event()
 
         async def hold(number):
-            async with threads.pixels(images[number]):
+            async with threads.image(images[number]):
                 begun.append(number)
                 if number == 0:
                     await go.wait()

@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from onepeak.serving.http import Limits
 from onepeak.serving.http.failures import RequestError
-from onepeak.serving.http.limits import RequestLimiter
+from onepeak.serving.http.limits import Load
 from onepeak.serving.http.requests import read_body, rows_of_body, uploads_of
 
 FORM = "multipart/form-data; boundary=x"
@@ -52,7 +52,7 @@ def test_names_are_text_whatever_their_bytes():
         (form((b"a", b"1")), "multipart/form-data", 400, "well-formed|truncated"),
         (form((b"a", b"1")), "multipart/form-data; boundary=" + "y" * 300, 400, "well-formed"),
         (b'--x\r\nContent-Disposition: form-data; name="alpha"\r\n\r\n0.1\r\n--x--\r\n', FORM, 400, "must be a file"),
-        (b"--x\r\n\r\nno header\r\n--x--\r\n", FORM, 400, "must be a file"),
+        (b"--x\r\n\r\nno header\r\n--x--\r\n", FORM, 400, "well-formed"),
         (form(*[(b"a", b"")] * 10), FORM, 413, "at most 9 images, got more"),
     ],
 )
@@ -98,9 +98,9 @@ def read(pieces, *, endless=False):
         return {"type": "http.request", "body": piece, "more_body": endless or taken < len(pieces)}
 
     async def run():
-        with RequestLimiter(LIMITS).body() as held:
-            body = await read_body(Request({"type": "http", "headers": []}, receive), LIMITS, held)
-            return body, held.num_bytes
+        with Load(LIMITS).request() as share:
+            body = await read_body(Request({"type": "http", "headers": []}, receive), LIMITS, share)
+            return body, share.held["bytes"]
 
     return asyncio.run(run()), taken
 

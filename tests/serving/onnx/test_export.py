@@ -249,36 +249,21 @@ def test_seventy_classes_with_every_decision(tmp_path, decide, project):
 
 @pytest.mark.traced
 @pytest.mark.bad_input
-def test_a_file_that_is_there_is_kept_unless_forced(tmp_path):
-    path = tmp_path / "model.onnx"
-    path.write_text("precious")
-    with pytest.raises(
-        InputError, match=r"must be a new one, got .*model\.onnx, which exists: replace it with --force"
-    ):
-        export_onnx(table_model("ce"), path)
-    assert path.read_text() == "precious"
-
-
-@pytest.mark.traced
-@pytest.mark.bad_input
-def test_a_place_that_cannot_be_written_is_told_before_any_work(tmp_path):
-    with pytest.raises(InputError, match="The ONNX file must be a file to write, got the folder"):
-        export_onnx(table_model("ce"), tmp_path)
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"must be one that can be written, got .*: (Not a dir|File exists)"):
-        export_onnx(table_model("ce"), tmp_path / "file" / "model.onnx")
-
-
-@pytest.mark.traced
-@pytest.mark.bad_input
-def test_what_the_model_cannot_give_is_told_before_any_work(tmp_path):
-    with pytest.raises(InputError, match="`alpha` needs a calibrated model"):
-        export_onnx(table_model("ce"), tmp_path / "model.onnx", alpha=0.1)
-    with pytest.raises(InputError, match=r"`alpha` must be >= 0\.01 for a model whose validation part had 99 samples"):
-        export_onnx(table_model("ce", calibration=CALIBRATION), tmp_path / "model.onnx", alpha=0.001)
-    with pytest.raises(InputError, match=r"Unknown `decide` 'medain'\. Did you mean 'median'"):
-        export_onnx(table_model("ce"), tmp_path / "model.onnx", decide="medain")
-    assert list(tmp_path.iterdir()) == []
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("there.onnx", {}, r"must be a new one, got .*there\.onnx, which exists: replace it with --force"),
+        ("", {}, "The ONNX file must be a file to write, got the folder"),
+        ("there.onnx/model.onnx", {}, r"must be one that can be written, got .*: (Not a dir|File exists)"),
+        ("new.onnx", {"alpha": 0.001}, r"`alpha` must be >= 0\.01 for a model whose validation part had 99 samples"),
+        ("new.onnx", {"decide": "medain"}, r"Unknown `decide` 'medain'\. Did you mean 'median'"),
+    ],
+)
+def test_what_cannot_be_is_told_before_any_work(tmp_path, name, options, message):
+    (tmp_path / "there.onnx").write_text("precious")
+    with pytest.raises(InputError, match=message):
+        export_onnx(table_model("ce", calibration=CALIBRATION), tmp_path / name, **options)
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["precious"]
 
 
 @pytest.mark.traced
@@ -307,22 +292,13 @@ def test_a_file_of_images_says_how_to_make_them_and_what_the_answers_mean():
     assert about["decision"] == {"name": "mode", "of": "the method's own outputs"}
     assert (about["projected"], about["data"]) == (False, "biopsies")
     assert about["version"] == model.description.versions["onepeak"]
-
-
-def test_a_file_of_images_says_with_what_mean_and_deviation_it_scales_pixels():
-    model = load(image_run().folder)
-    assert read(model)["preprocessing"]["inside_the_file"] == "(x / 255 - 0.5) / 0.5"
+    assert about["preprocessing"]["inside_the_file"] == "(x / 255 - 0.5) / 0.5"
+    assert "16-bit images: the whole range is scaled" in about["preprocessing"]["decode"]
     network = replace(model.description.network, mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225))
-    model.description = replace(model.description, network=network)
-    told = "(x / 255 - (0.485, 0.456, 0.406)) / (0.229, 0.224, 0.225)"
-    assert read(model)["preprocessing"]["inside_the_file"] == told
-
-
-def test_a_file_of_images_says_how_sixteen_bits_become_eight():
-    model = load(image_run().folder)
-    assert "16-bit images: the whole range is scaled" in read(model)["preprocessing"]["decode"]
-    model.description = replace(model.description, bits=12)
-    assert "16-bit images: 0 to 4095 is scaled" in read(model)["preprocessing"]["decode"]
+    model.description = replace(model.description, network=network, bits=12)
+    about = read(model)["preprocessing"]
+    assert about["inside_the_file"] == "(x / 255 - (0.485, 0.456, 0.406)) / (0.229, 0.224, 0.225)"
+    assert "16-bit images: 0 to 4095 is scaled" in about["decode"]
 
 
 def test_a_file_of_rows_names_columns_and_categories():
@@ -333,12 +309,8 @@ def test_a_file_of_rows_names_columns_and_categories():
     assert about["method"]["settings"] == {"posterior": "slopes"}
     assert (about["temperature"], about["alpha"], about["projected"]) == (3.0, 0.2, True)
     assert about["decision"] == {"name": "median", "of": "the posterior in log_probs"}
-
-
-def test_a_file_that_is_not_calibrated_says_so():
-    about = read(table_model("po"))
-    assert (about["temperature"], about["alpha"]) == (1.0, None)
-    assert about["decision"]["name"] == "mean"
+    about = read(table_model("po"))  # not calibrated
+    assert (about["temperature"], about["alpha"], about["decision"]["name"]) == (1.0, None, "mean")
     assert "not calibrated" in about["notes"][0]
 
 

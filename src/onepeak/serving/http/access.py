@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import ipaddress
 from typing import final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from starlette.datastructures import URL
 from starlette.requests import HTTPConnection
@@ -104,7 +104,7 @@ def _with_cookie(request: HTTPConnection, token: str) -> RedirectResponse:
 
 def _refuse_other_names(request: HTTPConnection) -> None:
     given = request.headers.get("host", "")
-    if not is_loopback(_host(f"//{given}") or ""):
+    if not is_loopback(_split(f"//{given}").hostname or ""):
         raise RequestError(
             421, f"Without a token this server answers to localhost only, got the host {given[:100]!r}: set a token."
         )
@@ -113,24 +113,16 @@ def _refuse_other_names(request: HTTPConnection) -> None:
 def _refuse_other_sites(request: HTTPConnection, method: str) -> None:
     origin = request.headers.get("origin")
     if origin is not None and method not in _SAFE_METHODS:
-        own = request.headers.get("host", "")
-        if _authority(origin) != own.lower():
+        own, other = request.headers.get("host", "").lower(), _split(origin).netloc.lower()
+        if not other or other != own:
             raise RequestError(403, f"A page of {origin[:100]!r} may not send anything to this server.")
 
 
-def _authority(origin: str) -> str | None:
-    """Host and port of an origin, or None if it is not an origin."""
+def _split(address: str) -> SplitResult:
     try:
-        return urlsplit(origin).netloc.lower() or None
-    except ValueError:
-        return None
-
-
-def _host(address: str) -> str | None:
-    try:
-        return urlsplit(address).hostname
+        return urlsplit(address)
     except ValueError:  # an unclosed bracket
-        return None
+        return SplitResult("", "", "", "", "")
 
 
 def _same(given: str, wanted: str) -> bool:

@@ -1,4 +1,4 @@
-"""Computes items of many requests together: while one batch is computed, the next one is collected."""
+"""Work in threads: images are decoded in several; items of all requests are computed in one, in batches."""
 
 import asyncio
 import os
@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar, final
 
 from onepeak._core.values import check_integer
-from onepeak.data.images.decode import decode_image
+from onepeak.data.images.decode import TooManyPixelsError, decode_image
 from onepeak.errors import InputError
+from onepeak.posterior.predictions import Unlike
 from onepeak.serving.images import Pixels
 from onepeak.serving.model import Model
 
@@ -114,8 +115,8 @@ _MOST_THREADS = 8
 ResultT = TypeVar("ResultT")
 
 
-class TooLargeForNetworkError(InputError):
-    """A decoded image that is larger than the network may process."""
+class TooLargeError(InputError):
+    """An image with more pixels than the server accepts."""
 
 
 @final
@@ -138,14 +139,14 @@ class Decoding:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     @asynccontextmanager
-    async def pixels(self, data: bytes) -> AsyncIterator[Pixels]:
-        """Decodes an image for the network; its pixels are counted until the context ends."""
+    async def image(self, data: bytes) -> AsyncIterator[tuple[Pixels, Unlike]]:
+        """Decodes an image for the network, and compares it with the training; counted until the context ends."""
         async with self._turn:
             await self._has_room.wait()
-            pixels = await self.run(lambda: self._decoded(data))
+            pixels, unlike = await self.run(lambda: self._decoded(data))
             self._count(pixels.nbytes)
         try:
-            yield pixels
+            yield pixels, unlike
         finally:
             self._count(-pixels.nbytes)
 
@@ -153,17 +154,23 @@ class Decoding:
         """Ends the threads when all work is done."""
         self._threads.shutdown()
 
-    def _decoded(self, data: bytes) -> Pixels:
-        image = decode_image(data, max_pixels=self.max_pixels, bits=self.model.description.bits)
-        resize = self.model.description.resize
-        if resize is not None:
-            height, width = resize.size_of(image.height, image.width)
-            if height * width > self.max_network_pixels:  # resizing can turn a line of pixels into gigabytes
-                raise TooLargeForNetworkError(
-                    f"the network would process {height} x {width} pixels, and this server allows at most "
-                    f"{self.max_network_pixels} (onepeak serve --max-network-megapixels)"
-                )
-        return self.model.pixels(image)
+    def _decoded(self, data: bytes) -> tuple[Pixels, Unlike]:
+        try:
+            image = decode_image(data, max_pixels=self.max_pixels, bits=self.model.description.bits)
+            resize = self.model.description.resize
+            if resize is not None:
+                height, width = resize.size_of(image.height, image.width)
+                if height * width > self.max_network_pixels:  # resizing can turn a line of pixels into gigabytes
+                    raise TooLargeError(
+                        f"the network would process {height} x {width} pixels, and this server allows at most "
+                        f"{self.max_network_pixels} (onepeak serve --max-network-megapixels)"
+                    )
+            pixels = self.model.pixels(image)
+            return pixels, self.model.unlike(pixels)
+        except TooManyPixelsError:
+            raise TooLargeError(f"more pixels than the server accepts ({self.max_pixels})") from None
+        except MemoryError:
+            raise TooLargeError("the server has not enough memory for this image") from None
 
     def _count(self, num_bytes: int) -> None:
         self._num_bytes += num_bytes

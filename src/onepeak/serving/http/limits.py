@@ -56,61 +56,50 @@ _LONGEST = 60
 
 
 @final
-class RequestLimiter:
-    """Counts requests and bytes; without room, a request is refused with a time to retry after.
+class Load:
+    """What the requests in progress hold; without room, a request is refused with a time to retry after.
 
     All calls come from the event loop, so no lock is needed.
     """
 
     def __init__(self, limits: Limits) -> None:
-        self.limits = limits
-        self.num_requests = 0
-        self.num_bytes = 0
-        self._seconds = 1.0  # recent duration of a request
+        self.most = {"requests": limits.max_requests, "bytes": limits.max_buffered_bytes}
+        self.held = dict.fromkeys(self.most, 0)
+        self.seconds = 1.0
+        """Recent duration of a request."""
 
     @contextmanager
-    def request(self) -> Iterator[None]:
-        """Reserves room for a request whose body has arrived, until it is answered."""
-        if self.num_requests >= self.limits.max_requests:
-            raise self._full(f"{self.num_requests} requests wait for their answers")
-        self.num_requests += 1
+    def request(self) -> Iterator["Share"]:
+        """Opens a request's share, which is given back at the end."""
+        share = Share(self)
         begun = time.monotonic()
         try:
-            yield
+            yield share
         finally:
-            self.num_requests -= 1
-            self._seconds += 0.1 * (time.monotonic() - begun - self._seconds)
-
-    @contextmanager
-    def body(self) -> Iterator["Body"]:
-        """Reserves room for a body that is arriving, until its request is answered."""
-        body = Body(self)
-        try:
-            yield body
-        finally:
-            self.num_bytes -= body.num_bytes
-
-    def take(self, num_bytes: int) -> None:
-        """Reserves room for more bytes."""
-        if self.num_bytes + num_bytes > self.limits.max_buffered_bytes:
-            raise self._full(f"{self.num_bytes} bytes wait for their answers")
-        self.num_bytes += num_bytes
-
-    def _full(self, what: str) -> RequestError:
-        seconds = min(max(1, math.ceil(self._seconds)), _LONGEST)
-        message = f"The server is busy: {what}. Retry after {seconds} s."
-        return RequestError(503, message, headers={"Retry-After": str(seconds)})
+            for name, amount in share.held.items():
+                self.held[name] -= amount
+            if share.held["requests"]:
+                self.seconds += 0.1 * (time.monotonic() - begun - self.seconds)
 
 
 @final
-class Body:
-    """The bytes held by one request."""
+class Share:
+    """What one request holds."""
 
-    def __init__(self, room: RequestLimiter) -> None:
-        self.num_bytes = 0
-        self._room = room
+    def __init__(self, load: Load) -> None:
+        self.held = dict.fromkeys(load.most, 0)
+        self._load = load
 
-    def take(self, num_bytes: int) -> None:
-        """Counts bytes that have arrived."""
-        self._room.take(num_bytes)
-        self.num_bytes += num_bytes
+    def take(self, name: str, amount: int = 1) -> None:
+        """Reserves room, such as for bytes that have arrived.
+
+        Raises:
+            RequestError: There is none.
+        """
+        load = self._load
+        if load.held[name] + amount > load.most[name]:
+            seconds = min(max(1, math.ceil(load.seconds)), _LONGEST)
+            message = f"The server is busy: {load.held[name]} {name} wait for their answers. Retry after {seconds} s."
+            raise RequestError(503, message, headers={"Retry-After": str(seconds)})
+        load.held[name] += amount
+        self.held[name] += amount

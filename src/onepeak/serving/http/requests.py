@@ -4,16 +4,16 @@ import asyncio
 import json
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, final
+from typing import Any, NoReturn
 
-from python_multipart import MultipartParser
+from python_multipart import FormParser
 from python_multipart.exceptions import FormParserError
-from python_multipart.multipart import parse_options_header
+from python_multipart.multipart import Field, File, parse_options_header
 from starlette.requests import Request
 
 from onepeak._core.wording import listed
 from onepeak.serving.http.failures import RequestError
-from onepeak.serving.http.limits import Body, Limits
+from onepeak.serving.http.limits import Limits, Share
 from onepeak.serving.model import Model
 from onepeak.training.table_encoder import TableEncoder
 
@@ -44,75 +44,34 @@ def uploads_of(body: bytes, content_type: str, *, max_items: int) -> list[Upload
     kind, options = parse_options_header(content_type)
     if kind != FORM.encode():
         return [Upload(name=None, data=body)]
-    parts = _Parts(max_items)
+    files: list[Upload] = []
+    end: list[bool] = []
+
+    def add(file: File) -> None:
+        if len(files) == max_items:
+            raise RequestError(413, f"A request must hold at most {max_items} images, got more: send several.")
+        name = (file.file_name or b"").decode("utf-8", "replace")
+        files.append(Upload(name=name or None, data=file.file_object.getvalue()))  # type: ignore[union-attr]
+
+    def refuse(_: Field) -> NoReturn:
+        raise RequestError(400, "Every part of the form must be a file; options go in the query string.")
+
+    in_memory = {"MAX_MEMORY_FILE_SIZE": len(body) + 1}
     try:
-        parser = MultipartParser(
-            options.get(b"boundary", b""),
-            {
-                "on_part_begin": parts.begin,
-                "on_header_field": parts.header_name,
-                "on_header_value": parts.header_value,
-                "on_header_end": parts.header_end,
-                "on_headers_finished": parts.headers_end,
-                "on_part_data": parts.data,
-                "on_part_end": parts.part_end,
-                "on_end": parts.end,
-            },
-        )
+        boundary = options.get(b"boundary", b"")
+        parser = FormParser(FORM, refuse, add, lambda: end.append(True), boundary=boundary, config=in_memory)
         parser.write(body)
         parser.finalize()
     except FormParserError as error:
         raise RequestError(400, f"The form must be well-formed multipart/form-data: {error}.") from None
-    if not parts.whole:
+    if not end:
         raise RequestError(400, "The form must end with its boundary, got a truncated one: send it again.")
-    if not parts.files:
+    if not files:
         raise RequestError(400, "The form must hold at least one file, got none: send each image as a file.")
-    return parts.files
+    return files
 
 
-@final
-class _Parts:
-    """What the parser has read so far."""
-
-    def __init__(self, max_items: int) -> None:
-        self.files: list[Upload] = []
-        self.whole = False
-        self._max_items = max_items
-        self._header: dict[bytes, bytes] = {}
-        self._name, self._value, self._content = bytearray(), bytearray(), bytearray()
-
-    def begin(self) -> None:
-        self._header, self._content = {}, bytearray()
-
-    def header_name(self, data: bytes, start: int, end: int) -> None:
-        self._name += data[start:end]
-
-    def header_value(self, data: bytes, start: int, end: int) -> None:
-        self._value += data[start:end]
-
-    def header_end(self) -> None:
-        self._header[bytes(self._name).lower()] = bytes(self._value)
-        self._name, self._value = bytearray(), bytearray()
-
-    def headers_end(self) -> None:
-        _, options = parse_options_header(self._header.get(b"content-disposition"))
-        if b"filename" not in options:
-            raise RequestError(400, "Every part of the form must be a file; options go in the query string.")
-        if len(self.files) == self._max_items:
-            raise RequestError(413, f"A request must hold at most {self._max_items} images, got more: send several.")
-        self._file_name = options[b"filename"].decode("utf-8", "replace")
-
-    def data(self, data: bytes, start: int, end: int) -> None:
-        self._content += data[start:end]
-
-    def part_end(self) -> None:
-        self.files.append(Upload(name=self._file_name or None, data=bytes(self._content)))
-
-    def end(self) -> None:
-        self.whole = True
-
-
-async def read_body(request: Request, limits: Limits, held: Body) -> bytes:
+async def read_body(request: Request, limits: Limits, share: Share) -> bytes:
     """Reads the body.
 
     A body that is too large is read and discarded for a while: a client that is still sending would not see the answer.
@@ -127,7 +86,7 @@ async def read_body(request: Request, limits: Limits, held: Body) -> bytes:
             async for piece in request.stream():
                 size += len(piece)
                 if size <= limits.max_bytes:
-                    held.take(len(piece))
+                    share.take("bytes", len(piece))
                     body += piece
                 elif size > 4 * limits.max_bytes:
                     break

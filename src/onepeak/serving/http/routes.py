@@ -23,8 +23,8 @@ from onepeak.serving.http.answers import (
     ReadingCard,
 )
 from onepeak.serving.http.failures import JsonResponse, RequestError
-from onepeak.serving.http.limits import Limits, RequestLimiter
-from onepeak.serving.http.predictor import Predictor, RequestOutcome, Unanswered
+from onepeak.serving.http.limits import Limits, Load
+from onepeak.serving.http.predictor import Predictor, RequestOutcome, code_of
 from onepeak.serving.http.requests import FORM, Upload, read_body, request_body, rows_of_body, uploads_of
 from onepeak.serving.model import Model
 from onepeak.serving.posterior_options import PosteriorOptions
@@ -74,7 +74,7 @@ def predict_router(
 ) -> APIRouter:
     """Returns a router with both addresses."""
     router = APIRouter(prefix="/v1", tags=["model"])
-    room = RequestLimiter(limits)
+    load = Load(limits)
     model = predictor.model
     card = model_card(model, limits, predictor.usual)
 
@@ -102,14 +102,18 @@ def predict_router(
         posterior_options = options.posterior_options(predictor.usual)
         predictor.check(posterior_options, evidence=options.evidence)
         _check_kind(kind.partition(";")[0].strip().lower(), rows=model.reads_tables)
-        with room.body() as held:
-            body = await read_body(request, limits, held)
-            with room.request():
-                sent = await predictor.decoding.run(partial(_items, body, kind, model, limits))
-                del body  # the items are copies
-                outcome = await _predict(predictor, sent, posterior_options, evidence=options.evidence)
+        with load.request() as share:
+            body = await read_body(request, limits, share)
+            share.take("requests")
+            sent = await predictor.decoding.run(partial(_items, body, kind, model, limits))
+            del body  # the items are copies
+            if model.reads_tables:
+                outcome = await predictor.rows(sent, posterior_options)
+            else:
+                outcome = await predictor.images(sent, posterior_options, evidence=options.evidence)
             # In a thread, because thousands of rows make megabytes of text.
-            return await predictor.decoding.run(lambda: JsonResponse(_content(model, outcome, sent, actions, unsure)))
+            content = partial(_content, model, outcome, sent, posterior_options, actions, unsure)
+            return await predictor.decoding.run(lambda: JsonResponse(content()))
 
     return router
 
@@ -150,47 +154,43 @@ def _items(body: bytes, kind: str, model: Model, limits: Limits) -> list[Any]:
     return rows_of_body(body, columns=table.given_columns, categories=table.named_columns, max_rows=limits.max_rows)
 
 
-async def _predict(
-    predictor: Predictor, sent: list[Any], posterior_options: PosteriorOptions, *, evidence: bool
-) -> RequestOutcome:
-    """Predicts for the items."""
-    if predictor.model.reads_tables:
-        return await predictor.rows(sent, posterior_options)
-    return await predictor.images(sent, posterior_options, evidence=evidence)
-
-
 def _content(
-    model: Model, outcome: RequestOutcome, sent: list[Any], actions: Sequence[str], unsure: Unsure
+    model: Model,
+    outcome: RequestOutcome,
+    sent: list[Any],
+    options: PosteriorOptions,
+    actions: Sequence[str],
+    unsure: Unsure,
 ) -> dict[str, Any]:
-    items: list[dict[str, Any]] = []
-    for item, (result, source) in enumerate(zip(outcome.answers, sent, strict=True)):
+    """The answer to a request, as `PredictResponse` describes it."""
+    predictions: list[dict[str, Any]] = []
+    for item, (answer, source) in enumerate(zip(outcome.answers, sent, strict=True)):
         entry: dict[str, Any] = {"item": item, "file": source.name if isinstance(source, Upload) else None}
-        match result:
-            case Row():
-                items.append({**entry, **_answer(result, actions, unsure), "evidence": outcome.evidence.get(item)})
-            case Unanswered():
-                items.append({**entry, "error": {"code": result.code, "message": result.message}})
+        if isinstance(answer, Row):
+            entry |= {**_answer(answer, actions, unsure), "evidence": outcome.evidence.get(item)}
+        else:
+            entry["error"] = {"code": code_of(answer), "message": str(answer)}
+        predictions.append(entry)
     return {
         "model_id": model.model_id,
         "classes": model.classes,
-        "alpha": outcome.alpha,
+        "alpha": options.used_alpha(model.description.calibration),
         "notes": outcome.notes,
-        "predictions": items,
+        "predictions": predictions,
     }
+
+
+_COPIED = ("headline", "predicted_class", "predicted_index", "probs", "soi", "unimodal", "paradoxical", "unlike")
 
 
 def _answer(row: Row, actions: Sequence[str], unsure: Unsure) -> dict[str, Any]:
     """A row under the field names of `Answer`."""
     return {
-        "headline": row.headline,
-        "predicted_class": row.predicted_class,
-        "predicted_index": row.predicted_index,
+        **{name: getattr(row, name) for name in (*_COPIED, "distance", "refer")},
         "name": row.predicted_class,
         "label": row.predicted_index,
         "action": action_of(row, actions, unsure=unsure) if actions else None,
-        "probs": row.probs,
         "log_probs": row.finite_log_probs,
-        **{name: getattr(row, name) for name in ("soi", "unimodal", "paradoxical", "unlike", "distance", "refer")},
         "interval": None if row.lower is None else (row.lower, row.upper),
         "interval_names": None if row.lower is None else (row.lower_name, row.upper_name),
     }

@@ -66,10 +66,10 @@ def export_onnx(
     Args:
         model: From `onepeak.load`.
         path: The file to write; missing folders are created.
-        alpha: The share of samples whose interval may miss the true label; by default 0.1, if the model allows it.
-        decide: "mode", "median", "mean" or "cost" of the calibrated posterior; by default the method's own decision.
-        cost: What each mistake costs, for the decision "cost", as in `Model.predict`.
-        project: Whether to return the nearest posteriors that have one peak, as in `Model.predict`.
+        alpha: The share of samples whose interval may miss the true label, as in `Model.predict`.
+        decide: How labels follow from the posteriors, as there.
+        cost: What each mistake costs, as there.
+        project: Whether to return the nearest posteriors that have one peak.
         size: Height and width of the input, if the file need not take any size: images must then be resized to it. A
             windowed transformer needs it.
         force: Whether to replace an existing file.
