@@ -37,7 +37,7 @@ def test_every_figure_lies_in_its_interval(table_model):
     found = evaluate(table_model, part, decide="cost", cost=costs, confidence=True)
     sure = found.confidence
     assert (sure.unit, sure.num_units, sure.num_resamples) == ("item", 90, 1000)
-    assert found.notes[-1] == sure.note == "95 % confidence intervals: 1,000 resamples of 90 items"
+    assert found.notes[-1] == sure.note == "95 % confidence intervals: 1,000 resamples of 90 samples"
     assert sure.metrics.keys() == found.metrics.keys() == set(NAMES)
     assert sure.calibrated.keys() == {"nll", "rps", "coverage", "interval_size"}
     pairs = [(found.metrics[name], each) for name, each in sure.metrics.items()]
@@ -118,7 +118,7 @@ def test_items_of_a_model_that_was_trained_with_groups_are_said_to_give_short_in
     part = table_run().manifest
     monkeypatch.setattr(table_model, "description", replace(table_model.description, group="patient"))
     note = evaluate(table_model, part, confidence=True).notes[-1]
-    resampled = "95 % confidence intervals: 1,000 resamples of 90 items"
+    resampled = "95 % confidence intervals: 1,000 resamples of 90 samples"
     assert note == (
         f"{resampled}; too short if several are of one patient: name groups with --group ('patient' in training)"
     )

@@ -99,7 +99,7 @@ class Share:
         load = self._load
         if load.held[name] + amount > load.most[name]:
             seconds = min(max(1, math.ceil(load.seconds)), _LONGEST)
-            message = f"The server is busy: {load.held[name]} {name} wait for their answers. Retry after {seconds} s."
+            message = f"The server is busy: {load.held[name]} {name} wait. Retry after {seconds} s."
             raise RequestError(503, message, headers={"Retry-After": str(seconds)})
         load.held[name] += amount
         self.held[name] += amount
