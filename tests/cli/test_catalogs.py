@@ -124,6 +124,8 @@ def test_data_sets_are_listed_with_how_to_obtain_them_and_one_is_shown_whole():
     shown = invoked(datasets, "fgnet").stdout
     for text in ("0 < 1 < 2 < ... < 69 (70 classes)", "1,002", DATASETS["fgnet"].terms, DATASETS["fgnet"].reference):
         assert text in shown
+    assert rows_of(datasets, "fgnet")[1] == "Next: onepeak train fgnet --root FOLDER\n"
+    assert rows_of(datasets, "biopsies")[1] == "Next: onepeak train biopsies\n"
     assert json_of(datasets, "hci")["images_per_class"] == 265
 
 

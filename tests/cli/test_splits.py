@@ -43,6 +43,7 @@ def shared_fgnet():
 def test_sizes_are_shown_by_part_and_class_with_groups(run, faces):
     output = run(faces, "--protocol", "holdout", "--splits", 1)
     assert "faces: 24 samples, 3 classes; protocol holdout, seed 0, 1 run" in output
+    assert f"Next: the same with --out splits.csv, then onepeak train {faces} --protocol splits.csv\n" in output
     [row] = [line for line in output.splitlines() if line.startswith("split0-fold0\t")]
     groups = [int(cell.split("(")[1].rstrip(")")) for cell in row.split("\t")[1:4]]
     assert sum(groups) == 6

@@ -199,6 +199,8 @@ def datasets(
         about = _dataset(record) | {"classes": shown_order(record.classes), "images": f"{record.num_items:,}"}
         for what in ("name", "title", "classes", "images", "layout", "obtain", "terms", "reference"):
             typer.echo(f"{what:<10} {about[what]}")
+        where = "" if record.read is None else " --root FOLDER"
+        print_note(f"Next: onepeak train {name}{where}")
 
 
 def _show_found(record: "Dataset", root: Path, *, as_json: bool) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from onepeak.cli import options
 from onepeak.cli.options import flag
 from onepeak.cli.output import print_json, print_note, print_notes, print_table, spinner
-from onepeak.errors import InputError
+from onepeak.errors import InputError, in_documentation
 
 
 @options.with_flags(posterior=options.POSTERIOR)
@@ -38,6 +38,7 @@ def export(
     if not quiet:
         print_notes(written.notes)
         print_note(f"exported {written.path}, {_size(written.num_bytes)}; onnxruntime and the model agree")
+        print_note(f"Next: {in_documentation('serve')} shows how to call it; or onepeak serve {model}")
     kinds = {"input": written.inputs, "output": written.outputs}
     print_table(("", "name", "type"), [(kind, *each) for kind, about in kinds.items() for each in about.items()])
 

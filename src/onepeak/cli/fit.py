@@ -106,7 +106,7 @@ def fit(
         tell=print_note if not quiet else lambda _: None,
     )
     typer.echo(leaderboard(result).partition("|")[0].split("\n\n")[1])
-    typer.echo(f"model: {out}")
+    _tell_model(out, quiet=quiet)
 
 
 @options.with_flags()
@@ -132,4 +132,10 @@ def finish(
         print_note(
             f"{choice.label}: validation {choice.select} {choice.value:.3f}, {counted(len(choice.runs), 'network')}"
         )
+    _tell_model(out, quiet=quiet)
+
+
+def _tell_model(out: Path, *, quiet: bool) -> None:
     typer.echo(f"model: {out}")
+    if not quiet:
+        print_note(f"Next: onepeak predict {out} FILES, or onepeak evaluate {out} NEW_DATA")

@@ -35,6 +35,8 @@ def push(
     with spinner(f"Uploading {model}", quiet=quiet):
         commit = hub.push(model, repo, public=public, familiarity=familiarity)
     typer.echo(commit)
+    if not quiet:
+        print_note(f"Next, where it is to be used: onepeak pull {repo} --out model")
 
 
 @with_flags()
@@ -53,4 +55,4 @@ def pull(
     with spinner(f"Downloading {repo}", quiet=quiet):
         commit = hub.pull(repo, out, revision=revision)
     if not quiet:
-        print_note(f"model: {out}, commit {commit}")
+        print_note(f"model: {out}, commit {commit}\nNext: onepeak predict {out} FILES")

@@ -93,8 +93,10 @@ def refer(
         return
     print_notes(measured.notes)
     _show(found, at_least)
-    if chosen is not None:
-        print_note(f"kept with the model: {chosen.promise}")
+    if chosen is None:
+        print_note("Next: the same with --save, so that predict and serve refer these samples")
+    else:
+        print_note(f"kept with the model: {chosen.promise}\nNext: onepeak predict {model} FILES")
 
 
 def _show(found: "Referral", at_least: str | None) -> None:

@@ -70,8 +70,8 @@ def splits(
             print_note(f"{'Leak' if leak.harmful else 'Note'} in {runs[first].name}: {leak}")
     if any(leak.harmful for found in leaks for leak in found):
         print_note("Training on a leaking split is refused unless --allow-leak is given.")
-    if out is not None:
-        print_note(f"Saved to {out}. Next: onepeak train {data} --protocol {out}")
+    train = f"onepeak train {data} --protocol {out or 'splits.csv'}"
+    print_note(f"Saved to {out}. Next: {train}" if out else f"Next: the same with --out splits.csv, then {train}")
 
 
 def _records(manifest: "Manifest", runs: "Sequence[Split]", leaks: "Sequence[list[Leak]]") -> list[dict[str, object]]:

@@ -11,7 +11,6 @@ import sys
 import time
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from PIL import Image
@@ -180,35 +179,3 @@ def test_a_run_that_fails_is_named_with_its_file_and_json_tells_the_means_of_the
     status, output, _ = run("compare", plan, *flags)
     content = json.loads(output)
     assert (status, content["summary"], content["page"], len(content["failed"])) == (1, [], None, 2)
-
-
-@pytest.fixture
-def damaged(tmp_path):
-    """A folder of images, two classes of six, one of which cannot be read."""
-    rng = np.random.default_rng(0)
-    for number in range(12):
-        path = tmp_path / "scans" / str(number % 2) / f"{number:02}.png"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        Image.fromarray(rng.integers(0, 255, (16, 16, 3), dtype=np.uint8)).save(path)
-    path.write_bytes(path.read_bytes()[:100])
-    return tmp_path / "scans"
-
-
-def test_images_left_out_and_settings_of_the_network_are_told(run, damaged, tmp_path, here, no_pages):
-    more = ("--methods", "ce", "--protocol", "holdout", "--epochs", 1, "--network", "kmax=0.5", "--skip-bad")
-    flags = ("compare", damaged, *more, "--device", "cpu", "--out", tmp_path / "out", "--cache", tmp_path / "cache")
-    status, _, errors = run(*flags)
-    assert status == 0, errors
-    assert "Note: left out 1 image that cannot be read: 1/11.png: cut off or damaged" in errors
-    assert "kmax = 0.5" in (tmp_path / "out" / "config.toml").read_text()
-    result = json.loads((tmp_path / "out" / "runs" / "ce" / "split0-fold0" / "result.json").read_text())
-    assert result["data"] == {"items": 11, "groups": None, "group_column": None, "left_out": 1}
-
-
-def test_rows_that_a_file_of_splits_leaves_out_are_told(run, table, tmp_path, here, no_pages):
-    parts = ["train"] * 40 + ["valid"] * 20 + ["test"] * 18
-    frame = pd.read_csv(table)[["grade"]].rename(columns={"grade": "label"}).head(78).assign(part=parts)
-    frame.to_csv(tmp_path / "parts.csv", index_label="item")
-    status, _, errors = run(*flags_of(table, tmp_path / "out", "--methods", "ce", "--protocol", tmp_path / "parts.csv"))
-    assert status == 0, errors
-    assert "2 of 80 samples are in no part, and not used: row 80, row 81" in errors

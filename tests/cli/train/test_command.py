@@ -71,20 +71,6 @@ def flags_of_images(folder, tmp_path, *more, data="single.csv"):
     return [str(flag) for flag in ("train", folder / data, *where, *how, *more)]
 
 
-@pytest.fixture
-def refused(run, table, tmp_path):
-    """What `onepeak train` says when it refuses the table and some flags: one line, exit 2, nothing trained."""
-
-    def call(*more):
-        status, output, errors = run(*flags_of(table, tmp_path / "run", *more))
-        assert (status, output) == (2, ""), errors
-        assert errors.count("\n") == 1
-        assert not (tmp_path / "run" / "result.json").exists()
-        return errors
-
-    return call
-
-
 def wait_for(path, process):
     """Waits until a process has written a file that is not empty."""
     end = time.monotonic() + 90
@@ -140,9 +126,11 @@ def test_a_table_is_trained_to_a_model_and_its_records(table, tmp_path, run):
     assert {path: path.read_bytes() for path in out.iterdir() if path.is_file()} == before
 
 
-def test_a_table_has_one_thread_unless_more_are_asked_for(table, tmp_path, run, monkeypatch):
+def test_a_table_has_one_thread_and_images_all_unless_others_are_asked_for(table, images, tmp_path, run, monkeypatch):
     request = []
     monkeypatch.setattr(torch, "set_num_threads", request.append)
+    assert run(*flags_of_images(images, tmp_path, "--allow-leak"))[0] == 0
+    assert request == []
     for name, flags in (("one", ()), ("three", ("--threads", 3))):
         assert run(*flags_of(table, tmp_path / name, "--epochs", 1, *flags))[0] == 0
     assert request == [1, 3]
@@ -162,20 +150,21 @@ def test_twelve_bits_train_the_model_that_eight_would(images, tmp_path, run):
     assert json.loads((tmp_path / "of12" / "run" / "onepeak.json").read_text())["bits"] == 12
 
 
-@pytest.mark.bad_input
-def test_images_have_all_threads_unless_others_are_asked_for(images, tmp_path, run, monkeypatch):
-    request = []
-    monkeypatch.setattr(torch, "set_num_threads", request.append)
-    assert run(*flags_of_images(images, tmp_path, "--allow-leak"))[0] == 0
-    assert request == []
-    assert run(*flags_of_images(images, tmp_path, "--threads", 0))[0] == 2
-
-
-@pytest.mark.bad_input
-def test_a_folder_that_another_process_trains_in_is_refused(table, tmp_path, refused, run):
-    with claim(tmp_path / "run"):
-        assert f"`--out` {tmp_path / 'run'} is in use by another process: wait, or give another" in refused()
-    assert run(*flags_of(table, tmp_path / "run", "--epochs", 1))[0] == 0
+def test_the_data_the_plan_and_what_to_know_are_told_on_stderr(run, table, tmp_path):
+    flags = [flag for flag in flags_of(table, tmp_path / "new", "--resume") if flag != "--quiet"]
+    status, output, errors = run(*flags)
+    assert status == 0
+    for told in (
+        "0 < 1 < 2 < 3",
+        "48 / 16 / 16 to train",
+        "2 epochs, cpu",
+        f"{tmp_path / 'new'} holds nothing to resume",
+    ):
+        assert told in errors
+    assert ("MAE" in output, "MAE" in errors) == (True, False)
+    told = "Note: 90 % intervals were set on 16 validation samples: real coverage is likely between 83 and 100 %\n"
+    assert errors.count("intervals") == errors.count(told) == 1
+    assert "coverage" not in run("predict", tmp_path / "new", table, "--csv")[2]
 
 
 @pytest.mark.bad_input
@@ -239,15 +228,6 @@ def test_control_c_leaves_a_checkpoint_and_says_how_to_go_on(table, tmp_path):
     assert not list(out.glob(".*.part"))
 
 
-def test_resume_with_nothing_to_go_on_with_starts_anew(run, table, tmp_path):
-    flags = [flag for flag in flags_of(table, tmp_path / "new", "--epochs", 1, "--resume") if flag != "--quiet"]
-    status, _, errors = run(*flags)
-    assert status == 0
-    assert f"{tmp_path / 'new'} holds nothing to resume" in errors
-    assert ", 1 epoch, cpu" in errors
-    assert (tmp_path / "new" / "result.json").exists()
-
-
 def test_flags_come_before_the_recipe_and_settings_reach_the_method(run, table, tmp_path):
     (tmp_path / "mine.toml").write_text('epochs = 9\nlr = 0.02\nschedule = "constant"\nwarmup_epochs = 0\n')
     more = ("--recipe", tmp_path / "mine.toml", "--select", "rps", "--set", "t=2.5", "--fold", 3, "--seed", 7)
@@ -277,16 +257,6 @@ def test_a_method_may_have_variant_and_settings_behind_colons_as_in_compare_and_
     assert trained("corrected", "--method", "ld:as_published", "--variant", "corrected") == ("ld", "corrected", {})
 
 
-def test_without_quiet_the_data_and_the_plan_are_told_on_stderr(run, table, tmp_path):
-    flags = [flag for flag in flags_of(table, tmp_path / "run") if flag != "--quiet"]
-    status, output, errors = run(*flags)
-    assert status == 0
-    assert "0 < 1 < 2 < 3" in errors
-    assert "48 / 16 / 16" in errors
-    assert "MAE" not in errors
-    assert "MAE" in output
-
-
 @pytest.mark.bad_input
 @pytest.mark.parametrize("name", ["notes.txt", "notes.txt/run"])
 def test_an_out_that_is_a_file_or_below_one_is_refused_and_the_file_kept(run, table, tmp_path, name):
@@ -298,16 +268,14 @@ def test_an_out_that_is_a_file_or_below_one_is_refused_and_the_file_kept(run, ta
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
-@pytest.mark.parametrize("name", [".gitkeep", ".checkpoint.pt.7.part"])
-def test_a_folder_of_hidden_files_is_trained_in(run, table, tmp_path, name):
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / name).touch()
-    assert run(*flags_of(table, tmp_path / "run", "--epochs", 1))[0] == 0
-
-
+@pytest.mark.bad_input
 @pytest.mark.parametrize("more", [(), ("--resume",)])
 def test_what_a_run_left_that_was_killed_in_its_first_epoch_is_in_no_ones_way(run, table, tmp_path, more):
     with claim(tmp_path / "run"):  # and a logger that keeps its files as it likes
+        status, _, errors = run(*flags_of(table, tmp_path / "run"))
+        told = f"`--out` {tmp_path / 'run'} is in use by another process: wait, or give another"
+        assert (status, told in errors) == (2, True)
+        (tmp_path / "run" / ".gitkeep").touch()
         (tmp_path / "run" / "logs").mkdir()
         (tmp_path / "run" / "logs" / "events").write_text("begun")
     status, _, errors = run(*flags_of(table, tmp_path / "run", "--epochs", 1, *more))
@@ -355,16 +323,6 @@ def test_a_network_that_learns_nothing_is_no_better_than_one_answer_to_everythin
     assert ("is no better than always predicting" not in errors) is learns
 
 
-def test_how_few_samples_set_the_intervals_is_told_once(run, table, tmp_path):
-    flags = [flag for flag in flags_of(table, tmp_path / "run") if flag != "--quiet"]
-    status, _, errors = run(*flags)
-    assert status == 0, errors
-    assert json.loads((tmp_path / "run" / "result.json").read_text())["sizes"]["valid"] == 16
-    told = "Note: 90 % intervals were set on 16 validation samples: real coverage is likely between 83 and 100 %\n"
-    assert errors.count("intervals") == errors.count(told) == 1
-    assert "coverage" not in run("predict", tmp_path / "run", table, "--csv")[2]
-
-
 @pytest.mark.parametrize(
     ("data", "shared"),
     [
@@ -395,12 +353,6 @@ def test_rows_that_a_file_of_splits_leaves_out_are_told(run, table, tmp_path):
     assert status == 0, errors
     assert "2 of 80 samples are in no part, and not used: row 80, row 81" in errors
     assert "40 / 20 / 18 to train / validate / test" in errors
-
-
-def test_a_split_that_does_not_leak_has_nothing_to_record(run, images, tmp_path):
-    flags = flags_of_images(images, tmp_path, "--protocol", "kfold", data="scans.csv")
-    assert run(*flags)[0] == 0
-    assert not json.loads((tmp_path / "run" / "result.json").read_text()).get("shared_by_parts")
 
 
 def test_a_mistake_is_told_before_the_slow_imports(tmp_path):
