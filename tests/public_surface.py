@@ -77,7 +77,7 @@ def of_python():
         own = [name for name, each in vars(module).items() if getattr(each, "__module__", "") == package]
         for name in sorted(getattr(module, "__all__", [name for name in own if not name.startswith("_")])):
             thing = getattr(module, name)
-            if inspect.isclass(thing) or inspect.isfunction(thing):
+            if inspect.isclass(thing) or inspect.isfunction(inspect.unwrap(thing)):  # a scorer wraps one
                 known = first.setdefault(thing, f"{package}.{name}")
                 if known != f"{package}.{name}":
                     yield f"{package}.{name} is {known}"

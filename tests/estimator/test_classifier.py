@@ -20,7 +20,7 @@ from torch import nn
 import onepeak
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.errors import InputError, UnknownNameError
-from onepeak.estimator import OrdinalClassifier, UnknownOrderWarning, fit
+from onepeak.estimator import OrdinalClassifier, fit
 from onepeak.estimator.rows import LabelledRows
 from onepeak.training.convergence import ran_out
 from onepeak.training.loop import DivergedError
@@ -66,10 +66,6 @@ def fitted():
 def small_network(num_features):
     """A network of the user's own; at the top of a module, so that it can be pickled by name."""
     return nn.Sequential(nn.Linear(num_features, 8), nn.Tanh())
-
-
-def test_it_is_a_public_name():
-    assert onepeak.OrdinalClassifier is OrdinalClassifier
 
 
 def test_it_learns_and_its_posteriors_have_one_peak(fitted):
@@ -273,10 +269,10 @@ class TestHeldOut:
 
     @pytest.mark.bad_input
     def test_an_alpha_too_small_for_the_held_out_samples_is_told_with_the_least_one(self, fitted):
-        message = r"`alpha` must be >= 0\.025 with the 40 samples that fit has held out for intervals, got 0\.001: fit "
+        message = r"`alpha` 0\.001 needs at least 999 samples to .* got 40: .* `alpha` >= 0\.025\. Fit with a larger"
         with pytest.raises(InputError, match=message):
             fitted.predict_interval(ROWS, 0.001)
-        with pytest.raises(InputError, match=r"with the \d+ samples of one class that fit has held out"):
+        with pytest.raises(InputError, match=r"samples of one class to calibrate on, got \d+"):
             fitted.predict_interval(ROWS, 0.025, per_class=True)
         with pytest.raises(InputError, match=r"`alpha` must be a finite number > 0 and < 1, got 2"):
             fitted.predict_interval(ROWS, 2)
@@ -417,18 +413,12 @@ class TestPickle:
         model.partial_fit(ROWS, LABELS)
         np.testing.assert_array_equal(copy.predict_proba(ROWS), model.predict_proba(ROWS))
 
-    def test_it_keeps_temperature_and_intervals(self, fitted):
-        copy = pickle.loads(pickle.dumps(fitted))
-        np.testing.assert_array_equal(copy.predict_interval(ROWS), fitted.predict_interval(ROWS))
-
-    def test_there_is_no_pickled_tensor_inside(self, fitted):
+    def test_it_holds_what_was_fitted_and_no_tensor(self, fitted):
         names = {argument for _, argument, _ in pickletools.genops(pickle.dumps(fitted)) if isinstance(argument, str)}
         assert not {name for name in names if name.startswith("torch")}
-
-    def test_settings_changed_after_the_fit_do_not_change_what_was_fitted(self, fitted):
-        model = pickle.loads(pickle.dumps(fitted)).set_params(hidden=(3,), method="slopes")
-        copy = pickle.loads(pickle.dumps(model))
-        np.testing.assert_array_equal(copy.predict_proba(ROWS), fitted.predict_proba(ROWS))
+        changed = pickle.loads(pickle.dumps(fitted)).set_params(hidden=(3,), method="slopes")
+        copy = pickle.loads(pickle.dumps(changed))
+        np.testing.assert_array_equal(copy.predict_interval(ROWS), fitted.predict_interval(ROWS))
 
     def test_float32_rows_are_computed_in_float32_before_and_after(self):
         rows = ROWS.astype(np.float32)
@@ -577,13 +567,6 @@ class TestOwnNetwork:
             OrdinalClassifier(network=small_network, hidden=(8,)).fit(ROWS, LABELS)
 
 
-def test_text_without_an_order_is_sorted_with_a_warning():
-    names = np.array(["none", "mild", "bad", "worst"])
-    with pytest.warns(UnknownOrderWarning, match="bad < mild < none < worst"):
-        model = OrdinalClassifier(**QUICK | {"epochs": 1}).fit(ROWS, names[LABELS])
-    assert model.classes_.tolist() == ["bad", "mild", "none", "worst"]
-
-
 def test_half_stars_in_the_order_are_labels():
     stars = [0.5, 1, 1.5, 2]
     model = OrdinalClassifier(order=stars, class_weight="balanced", **QUICK).fit(ROWS, (LABELS + 1) / 2)
@@ -620,19 +603,12 @@ def test_a_progress_bar_is_shown_where_it_is_asked_for(capsys):
         ({"method": 3}, InputError, "`method` must be a method's name or a MethodRecord, got 3"),
         ({"method_settings": {"weigth": 1}}, UnknownNameError, "'weigth'. Did you mean 'rps_weight'"),
         ({"method_settings": [1]}, InputError, r"`method_settings` must be a dictionary of .*, got \[1\]"),
-        ({"variant": "old"}, UnknownNameError, "Unknown `variant` 'old'"),
         ({"order": [0, 1, 2]}, InputError, "`y` must have only labels of the order 0, 1, 2, got 3"),
         ({"decide": "cost"}, InputError, "must be given together, got `decide` 'cost' without `cost`"),
         ({"cost": np.eye(4)}, InputError, "must be given together, got `decide` None with `cost`"),
         ({"decide": "cost", "cost": np.eye(3)}, InputError, "`cost` must have 4 rows and 4 columns"),
         ({"hidden": 64}, InputError, r"`hidden` must be a sequence of widths such as \(64, 64\), got 64"),
-        ({"hidden": (0,)}, InputError, "`hidden` must be an integer >= 1, got 0"),
-        ({"dropout": 1}, InputError, "`dropout` must be a finite number >= 0 and < 1, got 1"),
         ({"epochs": 0}, InputError, "`epochs` must be an integer >= 1, got 0"),
-        ({"batch_size": 0}, InputError, "`batch_size` must be an integer >= 1, got 0"),
-        ({"lr": 0}, InputError, "`lr` must be a finite number > 0, got 0"),
-        ({"weight_decay": -1}, InputError, "`weight_decay` must be a finite number >= 0, got -1"),
-        ({"patience": 0}, InputError, "`patience` must be an integer >= 1, got 0"),
         ({"validation_fraction": 1}, InputError, "`validation_fraction` must be a finite number >= 0 and < 1, got 1"),
         ({"class_weight": "balance"}, ValueError, "class_weight"),
         ({"class_weight": {7: 2.0}}, InputError, "`class_weight` must have only labels of the order .*, got 7"),

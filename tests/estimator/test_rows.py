@@ -81,22 +81,11 @@ def test_columns_without_names_are_counted_from_zero(value, message):
 
 
 @pytest.mark.bad_input
-def test_two_columns_of_one_name_and_many_columns_are_told():
-    assert "NaN in columns 'a' (6 rows), 'a' (6 rows): " in refused(
-        pd.DataFrame(np.full((6, 2), np.nan), columns=["a", "a"])
-    )
-    message = refused(pd.DataFrame(np.full((6, 12), "x")))
-    assert "and 2 more: encode it" in message
-    assert "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...])" in message
-
-
-@pytest.mark.bad_input
-def test_of_a_long_text_the_beginning_is_shown():
-    rows = np.array([["1", "2"]] * 6, dtype="U2000")
-    rows[2, 1] = "a" * 40
-    assert f"such as '{'a' * 40}'): " in refused(rows)
-    rows[1, 1] = "b" * 2000
-    assert f"text in column 1 (2 rows, such as '{'b' * 37}...'): " in refused(rows)
+def test_columns_of_one_name_many_columns_and_long_texts_are_shown_in_part():
+    assert "columns 'a' (6 rows), 'a' (6 rows): " in refused(pd.DataFrame(np.full((6, 2), np.nan), columns=["a", "a"]))
+    assert "and 2 more: encode it" in refused(pd.DataFrame(np.full((6, 12), "x")))
+    for length, shown in ((40, "b" * 40), (2000, "b" * 37 + "...")):
+        assert f"such as '{shown}'): " in refused(np.array([["1", "b" * length]] * 6))
 
 
 @pytest.mark.bad_input
@@ -261,25 +250,20 @@ def test_every_group_of_like_size_is_held_out_equally_often():
     assert np.abs(times - 400).max() < 89
 
 
-def test_a_group_larger_than_the_share_is_trained_on_while_others_are_left():
+@pytest.mark.parametrize(
+    ("sizes", "fewest", "held_out"),
+    [
+        ([60, 10, 10, 10, 10], 1, 20),  # a group larger than the share is trained on while others are left
+        ([90, 5, 5], 2, 10),
+        ([300, 100, 20], 2, 120),  # of those, the smallest is held out
+        ([1000, 400, 390, 10], 2, 400),
+        ([10] * 4, 1, 10),
+        ([10] * 4, 2, 20),  # as many as are asked for
+    ],
+)
+def test_groups_are_held_out_until_share_and_number_are_reached_the_large_ones_last(sizes, fewest, held_out):
     for seed in range(20):
-        train, held_out = hold_out(grouped([60, 10, 10, 10, 10]), 0.2, seed=seed)
-        assert 0 in train.groups
-        assert len(held_out) == 20
-        train, held_out = hold_out(grouped([90, 5, 5]), 0.2, seed=seed, fewest_groups=2)
-        assert set(train.groups) == {0}
-
-
-def test_of_groups_larger_than_the_share_the_smallest_is_held_out():
-    for seed in range(20):
-        assert len(hold_out(grouped([300, 100, 20]), 0.2, seed=seed, fewest_groups=2)[1]) == 120
-        assert len(hold_out(grouped([1000, 400, 390, 10]), 0.2, seed=seed, fewest_groups=2)[1]) == 400
-
-
-def test_as_many_groups_are_held_out_as_are_asked_for():
-    for seed in range(20):
-        assert len(set(hold_out(grouped([10] * 4), 0.2, seed=seed)[1].groups)) == 1
-        assert len(set(hold_out(grouped([10] * 4), 0.2, seed=seed, fewest_groups=2)[1].groups)) == 2
+        assert len(hold_out(grouped(sizes), 0.2, seed=seed, fewest_groups=fewest)[1]) == held_out
 
 
 @pytest.mark.bad_input

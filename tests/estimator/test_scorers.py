@@ -1,9 +1,15 @@
+import pickle
+from copy import deepcopy
+
 import numpy as np
 import pytest
 import torch
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import Ridge
 from sklearn.metrics import cohen_kappa_score, mean_absolute_error
-from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -91,3 +97,28 @@ def test_a_regressor_is_told_what_to_use(scorer, samples):
     for model in (Ridge().fit(rows, labels), make_pipeline(StandardScaler(), Ridge()).fit(rows, labels)):
         with pytest.raises(InputError, match=r"needs a classifier .*, got (Ridge|Pipeline): .*'neg_mean_absolute_err"):
             scorer(model, rows, labels)
+
+
+def test_sample_weights_are_routed_to_a_scorer_that_asks_for_them(samples):
+    rows, labels = samples
+    weights, model = np.random.default_rng(1).uniform(0, 2, len(labels)), OrdinalClassifier(**QUICK)
+    with config_context(enable_metadata_routing=True):
+        scoring = {name: scorer.set_score_request(sample_weight="weights") for name, scorer in ALL.items()}
+        model.set_fit_request(sample_weight=False)
+        found = cross_validate(model, rows, labels, cv=3, scoring=scoring, params={"weights": weights})
+        with pytest.raises(UnsetMetadataPassedError):
+            cross_validate(model, rows, labels, cv=3, scoring=ALL, params={"sample_weight": weights})
+    for fold, (train, test) in enumerate(StratifiedKFold(3).split(rows, labels)):
+        fitted = clone(model).fit(rows[train], labels[train])
+        for name, scorer in ALL.items():
+            expected = scorer(fitted, rows[test], labels[test], sample_weight=weights[test])
+            assert found[f"test_{name}"][fold] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("scorer", ALL.values(), ids=ALL)
+def test_a_scorer_can_be_pickled_and_copied_with_its_request(scorer):
+    asking = scorer.set_score_request(sample_weight="weights")
+    assert pickle.loads(pickle.dumps(scorer)) is scorer
+    for copied in (pickle.loads(pickle.dumps(asking)), deepcopy(asking)):
+        assert copied.get_metadata_routing().score.requests == {"sample_weight": "weights"}
+        assert copied(Told(), ["low", "top"], ["low", "middle"]) == scorer(Told(), ["low", "top"], ["low", "middle"])

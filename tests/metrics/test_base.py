@@ -140,10 +140,6 @@ def test_metrics_on_posteriors_refuse_labels_in_their_place():
     for record in (each for each in METRICS if each.needs == "log_probs"):
         with pytest.raises(ValueError, match=r"`log_probs` must be a floating-point tensor, got torch\.int64"):
             record.make(3).update(LABELS, LABELS)
-
-
-@pytest.mark.bad_input
-def test_predicted_labels_are_given_once():
     with pytest.raises(ValueError, match="give the predicted labels once"):
         metrics.Accuracy(num_classes=3).update(LABELS, LABELS, LABELS)
 

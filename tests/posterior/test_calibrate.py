@@ -111,6 +111,17 @@ def test_rounding_alone_would_make_ties():
     assert is_unimodal(transformed(log_probs.unsqueeze(0), 1000))
 
 
+@pytest.mark.parametrize("tempering", [temper, transformed])
+@pytest.mark.parametrize("temperature", [5e-324, 1e-300, 1e-45, 1e-6, 1e300])
+def test_the_most_extreme_temperatures_keep_the_order_too(tempering, temperature):
+    for dtype in (torch.float32, torch.float64):
+        log_probs = (4 * torch.randn(5, 70, dtype=dtype)).log_softmax(-1)
+        log_probs[0, 3] = -torch.inf
+        tempered = tempering(log_probs, temperature)
+        assert torch.equal(comparisons(tempered), comparisons(log_probs))
+        torch.testing.assert_close(tempered.exp().sum(-1), torch.ones(5, dtype=dtype), rtol=1e-4, atol=0)
+
+
 def test_gradients_are_those_of_a_tempered_softmax():
     scores = torch.randn(4, 6, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(lambda each: temper(each, 2.5), scores)

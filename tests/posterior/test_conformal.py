@@ -217,15 +217,13 @@ def test_alpha_must_lie_between_zero_and_one(alpha):
 @pytest.mark.bad_input
 def test_too_few_samples_for_alpha_are_refused_with_what_would_do():
     log_probs, labels, _ = graded(0, 8)
-    message = r"at least 9 samples for `alpha` 0\.1, got 8: calibrate on more, or use `alpha` >= 0\.112\."
+    message = r"`alpha` 0\.1 needs at least 9 samples to calibrate on, got 8: give more, or an `alpha` >= 0\.112\."
     with pytest.raises(InputError, match=message):
         ContiguousSets(alpha=0.1).calibrate(log_probs, labels)
     ContiguousSets(alpha=0.112).calibrate(log_probs, labels)
-    with pytest.raises(
-        InputError, match=r"at least 9 samples of one class for `alpha` 0\.1, got \d: calibrate on more"
-    ):
+    with pytest.raises(InputError, match=r"at least 9 samples of one class to calibrate on, got \d: give more"):
         ContiguousSets(alpha=0.1, per_class=True).calibrate(log_probs, labels)
-    with pytest.raises(InputError, match=r"got 0: calibrate on more\.$"):  # no alpha would do
+    with pytest.raises(InputError, match=r"got 0: give more\.$"):  # no alpha would do
         ContiguousSets(alpha=0.1).calibrate(log_probs[:0], labels[:0])
 
 

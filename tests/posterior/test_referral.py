@@ -7,10 +7,10 @@ import torch
 from sklearn.metrics import roc_auc_score
 
 from onepeak.errors import InputError
+from onepeak.posterior.conformal import binomial_at_most
 from onepeak.posterior.predictions import Predictions
 from onepeak.posterior.referral import (
     Policy,
-    _at_most,
     area_under_roc,
     error_threshold,
     risk_coverage,
@@ -50,7 +50,9 @@ def test_each_uncertainty_is_what_its_name_says():
 
 @pytest.mark.parametrize(("count", "number", "chance"), [(0, 59, 0.05), (3, 100, 0.1), (40, 40, 0.5)])
 def test_the_binomial_is_that_of_scipy(count, number, chance):
-    assert _at_most(count, number, chance) == pytest.approx(scipy.stats.binom.cdf(count, number, chance), rel=1e-9)
+    assert binomial_at_most(count, number, chance) == pytest.approx(
+        scipy.stats.binom.cdf(count, number, chance), rel=1e-9
+    )
 
 
 def test_the_area_is_that_of_scikit_learn_with_ties():

@@ -9,7 +9,7 @@ from PIL import Image
 from image_files import write_images
 from onepeak.data.datasets.biopsies import biopsies
 from onepeak.data.manifest import FeatureRows, Manifest
-from onepeak.data.splits.leaks import data_digest, item_digests
+from onepeak.data.splits.copies import data_digest, item_digests
 from onepeak.report.source import SIDE, Source, open_source, pixels, thumbnail
 
 

@@ -9,7 +9,7 @@ from PIL import Image
 
 from onepeak.data.manifest import ImageFiles
 from onepeak.data.source import DataSource
-from onepeak.data.splits.leaks import item_digests
+from onepeak.data.splits.copies import item_digests
 from onepeak.errors import InputError
 from onepeak.experiment.results import read_predictions
 from onepeak.metrics.catalog import DEFAULT_NAMES, NAMES

@@ -9,7 +9,7 @@ import torch
 
 from onepeak.data.images.resize import Resize
 from onepeak.data.manifest import FeatureRows, ImageArrays
-from onepeak.data.splits.leaks import item_digests
+from onepeak.data.splits.copies import item_digests
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network

@@ -108,9 +108,7 @@ class DataSource:
         file = expanded(self.data)
         if self.is_known or not file.is_file():
             return None
-        return read_table(
-            file, as_text=None, decimal=self.decimal, encoding=self.encoding, missing=frozenset(self.missing)
-        )
+        return read_table(file, decimal=self.decimal, encoding=self.encoding, missing=frozenset(self.missing))
 
     def open(
         self, *, like: FeatureRows | None = None, keep_classes: bool = True, table: Table | None = None

@@ -41,7 +41,7 @@ from onepeak.methods.record import MethodRecord
 from onepeak.networks.network import Network
 from onepeak.posterior import DECISIONS, minimum_cost
 from onepeak.posterior.calibrate import best_without_bound, fit_temperature, temper
-from onepeak.posterior.conformal import ContiguousSets, samples_needed, smallest_alpha, widened
+from onepeak.posterior.conformal import ContiguousSets, widened
 from onepeak.training.convergence import ran_out
 from onepeak.training.devices import find_device
 from onepeak.training.presets import table_recipe
@@ -357,15 +357,11 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
                 f"that gives at least {FEWEST_HELD_OUT} samples, from several groups if there are groups."
             )
         known, labels = (torch.from_numpy(part) for part in self._unseen)
-        check_number("alpha", alpha, above=0, below=1)
-        most = int(labels.bincount().max()) if per_class else len(labels)
-        if most < samples_needed(alpha):
-            whose = "of one class " if per_class else ""
-            raise InputError(
-                f"`alpha` must be >= {smallest_alpha(most):g} with the {most} samples {whose}that fit has held out for "
-                f"intervals, got {alpha:g}: fit with a larger `validation_fraction` or on more rows."
-            )
-        sets = ContiguousSets(alpha, per_class=per_class).calibrate(known, labels)
+        sets = ContiguousSets(alpha, per_class=per_class)
+        try:
+            sets.calibrate(known, labels)
+        except InputError as error:
+            raise InputError(f"{error} Fit with a larger `validation_fraction` or on more rows.") from None
         ends: Classes = self.classes_[widened(sets.predict(log_probs), self._decided(log_probs, own)).numpy()]
         return ends
 
@@ -467,19 +463,14 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         known = curves.valid or (curves.train if self._is_linear() else [])
         epochs = self._model.recipe.epochs
         if curves.converged is None and len(known) == epochs and ran_out([curves.before, *known]):
-            warnings.warn(
-                f"The {'validation' if curves.valid else 'training'} loss was still falling when the {epochs} "
-                "epochs ran out: the model is not as good as it can be. Raise `epochs` or `lr`.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        if curves.converged is False:
-            warnings.warn(
-                f"The training loss was still falling after {len(curves.train)} passes over the samples: the linear "
-                "model is not as good as it can be. Use `standardize=True` or a larger `weight_decay`.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            part, when = "validation" if curves.valid else "training", f"when the {epochs} epochs ran out"
+            advice = "model is not as good as it can be. Raise `epochs` or `lr`"
+        elif curves.converged is False:
+            part, when = "training", f"after {len(curves.train)} passes over the samples"
+            advice = "linear model is not as good as it can be. Use `standardize=True` or a larger `weight_decay`"
+        else:
+            return
+        warnings.warn(f"The {part} loss was still falling {when}: the {advice}.", ConvergenceWarning, stacklevel=4)
 
     def _recipe(self, num_rows: int | None) -> Recipe:
         """Returns the recipe for a number of rows; None if more rows will follow."""

@@ -1,16 +1,61 @@
 """Ordinal scorers for scikit-learn's `scoring`: they use the order of the classes, so labels may be text."""
 # ruff: noqa: N803 - `X` is scikit-learn's name for the rows
 
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, final
 
 import numpy as np
 import torch
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from onepeak.errors import InputError
 from onepeak.estimator.label_order import positions_of
 from onepeak.metrics import functional
 
 
+@final
+class OrdinalScorer:
+    """A function of a fitted classifier, rows and labels that metadata can be routed to, as to scikit-learn's scorers.
+
+    Args:
+        measure: The function; it is called where the scorer is.
+        requests: Whether the scorer asks for `sample_weight`, or by which name, as in `set_score_request`.
+    """
+
+    def __init__(self, measure: Callable[..., float], **requests: bool | str | None) -> None:
+        functools.update_wrapper(self, measure)
+        self.__name__: str = measure.__name__
+        self._measure, self._requests = measure, requests
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Returns the value for these rows: greater is better."""
+        return self._measure(estimator, X, y, sample_weight=sample_weight)
+
+    def __repr__(self) -> str:
+        return self.__name__
+
+    def set_score_request(self, *, sample_weight: bool | str | None) -> "OrdinalScorer":
+        """Returns a scorer that asks for `sample_weight` (True, False, or the name it is given by), unlike this one."""
+        return OrdinalScorer(self._measure, sample_weight=sample_weight)
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Returns what scikit-learn's routing may pass."""
+        routing = MetadataRequest(owner=self)
+        routing.score.add_request(param="sample_weight", alias=self._requests.get("sample_weight"))
+        return routing
+
+    def __reduce__(self) -> tuple[Callable[..., "OrdinalScorer"], tuple[Any, ...]]:
+        return _scorer, (self.__name__, self._requests)
+
+
+def _scorer(name: str, requests: dict[str, bool | str | None]) -> OrdinalScorer:
+    """Returns a scorer of this module by its name, as pickles need it."""
+    scorer: OrdinalScorer = globals()[name]
+    return scorer.set_score_request(**requests) if requests else scorer
+
+
+@OrdinalScorer
 def neg_mae(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
     """Negative mean absolute error, in classes: at most 0, higher is better.
 
@@ -32,6 +77,7 @@ def neg_mae(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
     return 0.0 - error.item()  # no -0.0
 
 
+@OrdinalScorer
 def qwk(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
     """Cohen's kappa of predictions and labels with quadratic weights: at most 1, higher is better.
 
@@ -43,6 +89,7 @@ def qwk(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
     ).item()
 
 
+@OrdinalScorer
 def neg_rps(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
     """Negative mean ranked probability score of the posterior: at most 0, higher is better.
 

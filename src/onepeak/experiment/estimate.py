@@ -15,7 +15,7 @@ from onepeak._core.wording import duration
 from onepeak.data.images.store.failures import UnreadableImagesWarning
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.splits import Split, refuse_leaks
-from onepeak.data.splits.leaks import has_texts
+from onepeak.data.splits.copies import has_texts
 from onepeak.data.splits.split import Indices
 from onepeak.experiment.folder import read_failure, read_result
 from onepeak.experiment.grid import Run, Work, grid, work_of

@@ -8,7 +8,7 @@ from typing import Any
 from onepeak._core.wording import did_you_mean_file
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.splits import Split, find_leaks, make_splits, refuse_leaks, split_notes
-from onepeak.data.splits.leaks import conflict_notes, data_digest, has_texts
+from onepeak.data.splits.copies import conflict_notes, data_digest, has_texts
 from onepeak.errors import InputError, together
 from onepeak.experiment.plan import Experiment, MethodEntry, RecipeSource
 from onepeak.methods.catalog import method

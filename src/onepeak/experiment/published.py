@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal, TypeAlias
 
 from onepeak._core.formats import json_text
-from onepeak.data.splits.catalog import PROTOCOLS
+from onepeak.data.splits.protocols import PROTOCOLS
 from onepeak.experiment.plan import PAPER_METHODS
 from onepeak.experiment.run_files import UNKNOWN_WEIGHTS
 from onepeak.methods.catalog import METHODS

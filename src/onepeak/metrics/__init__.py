@@ -19,37 +19,35 @@ from onepeak._core.imports import lazy_names
 if TYPE_CHECKING:
     from onepeak.metrics import catalog, functional
     from onepeak.metrics.bootstrap import confidence_intervals
-    from onepeak.metrics.label_metrics import (
+    from onepeak.metrics.classes import (
         Accuracy,
         AccuracyWithin,
         AverageMeanAbsoluteError,
         BalancedAccuracy,
         ClosenessEvaluationMeasure,
+        EarthMoverDistance,
+        ExpectedCalibrationError,
         ExtremeSensitivity,
         GeometricMeanSensitivity,
         IndexOfBalancedAccuracy,
         KendallTau,
         MaximumMeanAbsoluteError,
         MeanAbsoluteError,
-        MinimumSensitivity,
-        OrdinalClassificationIndex,
-        QuadraticWeightedKappa,
-        RootMeanSquaredError,
-        SpearmanCorrelation,
-        UniformOrdinalClassificationIndex,
-        WeightedKappa,
-    )
-    from onepeak.metrics.posterior_metrics import (
-        EarthMoverDistance,
-        ExpectedCalibrationError,
         MeanAbsoluteErrorOfMedian,
+        MinimumSensitivity,
         NegativeLogLikelihood,
         NumViolations,
+        OrdinalClassificationIndex,
+        QuadraticWeightedKappa,
         RankedProbabilityScore,
+        RootMeanSquaredError,
         SideOrderIndex,
+        SpearmanCorrelation,
         StaticCalibrationError,
+        UniformOrdinalClassificationIndex,
         UnimodalRate,
         ViolationSize,
+        WeightedKappa,
     )
 
 __all__ = [
@@ -86,22 +84,9 @@ __all__ = [
     "functional",
 ]
 
-_OF_POSTERIORS = (
-    "EarthMoverDistance",
-    "ExpectedCalibrationError",
-    "MeanAbsoluteErrorOfMedian",
-    "NegativeLogLikelihood",
-    "NumViolations",
-    "RankedProbabilityScore",
-    "SideOrderIndex",
-    "StaticCalibrationError",
-    "UnimodalRate",
-    "ViolationSize",
-)
-_HOMES = {"": ["catalog", "functional"], "bootstrap": ["confidence_intervals"], "posterior_metrics": _OF_POSTERIORS}
-_OTHERS = {name for names in _HOMES.values() for name in names}
+_CLASSES = [name for name in __all__ if name[0].isupper()]
 
 # torchmetrics takes seconds to import, so it is imported with the first class that is used.
 __getattr__, __dir__ = lazy_names(
-    __name__, {**_HOMES, "label_metrics": [each for each in __all__ if each not in _OTHERS]}
+    __name__, {"": ["catalog", "functional"], "bootstrap": ["confidence_intervals"], "classes": _CLASSES}
 )

@@ -1,66 +1,319 @@
-"""The catalog of metrics: the records of all, and several of them as one."""
+"""The catalog of metrics: a record of each, and several of them as one."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+import importlib
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Literal
 
 from onepeak._core.check import check_num_classes
 from onepeak._core.registry import Registry
-from onepeak.metrics.functional.classification_index import OCI, UOC
-from onepeak.metrics.functional.closeness import CEM
-from onepeak.metrics.functional.cohen_kappa import KAPPA, LWK, QWK
-from onepeak.metrics.functional.errors import (
-    ACCURACY,
-    ACCURACY_WITHIN_1,
-    ACCURACY_WITHIN_3,
-    ACCURACY_WITHIN_5,
-    AMAE,
-    MAE,
-    MAE_MEDIAN,
-    MMAE,
-    RMSE,
-)
-from onepeak.metrics.functional.probabilistic import ECE, EMD, NLL, RPS, SCE
-from onepeak.metrics.functional.ranking import SPEARMAN, TAU
-from onepeak.metrics.functional.sensitivity import (
-    BALANCED_ACCURACY,
-    EXTREME_GEOMETRIC_SENSITIVITY,
-    EXTREME_SENSITIVITY,
-    GEOMETRIC_SENSITIVITY,
-    IBA,
-    MIN_SENSITIVITY,
-)
-from onepeak.metrics.functional.side_order_index import (
-    SOI_PREDICTED,
-    SOI_TRUE,
-    UNIMODAL,
-    UNIMODAL_QUASI,
-    UNIMODAL_TWO_DECIMALS,
-    UNIMODAL_WEAK,
-    VIOLATION_SIZE,
-    VIOLATIONS,
-)
-from onepeak.metrics.record import MetricRecord
+from onepeak.metrics.functional.side_order_index import side_order_chance
 
 if TYPE_CHECKING:
     import torchmetrics
 
 __all__ = ["DEFAULT_NAMES", "METRICS", "NAMES", "MetricRecord", "collection"]
 
+
+@dataclass(frozen=True)
+class MetricRecord:
+    """Name, range, direction and source of one metric, and its class."""
+
+    name: str
+    """The key of the metric in results and tables."""
+    title: str
+    class_name: str = field(repr=False)
+    """The class in `onepeak.metrics`, imported with the first use: torchmetrics takes seconds."""
+    _: KW_ONLY
+    settings: Mapping[str, object] = field(default_factory=dict, repr=False)
+    """Arguments of the class beside the number of classes."""
+    higher_is_better: bool = True
+    low: float = 0.0
+    """The lowest possible value."""
+    high: float | None = 1.0
+    """The highest possible value; None if it is num_classes - 1, the length of the scale. See `range`."""
+    needs: Literal["labels", "log_probs"] = "labels"
+    """Whether the metric needs only true and predicted labels, or the posterior."""
+    default: bool = False
+    """Whether it is measured by default, for example after every training epoch."""
+    reference: str = ""
+    """Who defined it; empty if no source is needed."""
+    chance: Callable[[int, str], float] | None = field(default=None, repr=False)
+    """The value that random guessing reaches for a number of classes and a decision, if it is known and not `low`."""
+
+    def make(self, num_classes: int) -> "torchmetrics.Metric":
+        """Makes the metric for a number of classes."""
+        metric_class = getattr(importlib.import_module("onepeak.metrics"), self.class_name)
+        metric: torchmetrics.Metric = metric_class(num_classes, **self.settings)
+        return metric
+
+    def range(self, num_classes: int) -> tuple[float, float]:
+        """Returns the lowest and the highest possible value for a number of classes."""
+        check_num_classes(num_classes)
+        return self.low, float(num_classes - 1) if self.high is None else self.high
+
+    def best(self, num_classes: int) -> float:
+        """Returns the best possible value for a number of classes."""
+        return self.range(num_classes)[self.higher_is_better]
+
+
+_BELHARBI = "Belharbi et al. 2019, Non-parametric uni-modality constraints for deep ordinal classification"
+
 METRICS = Registry(
     "metric",
     [
-        *(MAE, MAE_MEDIAN, SOI_PREDICTED, SOI_TRUE, ACCURACY, ACCURACY_WITHIN_1, AMAE, MMAE, QWK, TAU),
-        *(SPEARMAN, RPS, NLL, ECE, UNIMODAL, VIOLATIONS, VIOLATION_SIZE, RMSE),
-        *(
-            BALANCED_ACCURACY,
-            GEOMETRIC_SENSITIVITY,
-            MIN_SENSITIVITY,
-            EXTREME_SENSITIVITY,
-            EXTREME_GEOMETRIC_SENSITIVITY,
-            IBA,
+        MetricRecord(
+            "mae", "Mean absolute error", "MeanAbsoluteError", higher_is_better=False, high=None, default=True
         ),
-        *(KAPPA, LWK, CEM, OCI, UOC, EMD, SCE, UNIMODAL_WEAK, UNIMODAL_QUASI, UNIMODAL_TWO_DECIMALS),
-        *(ACCURACY_WITHIN_3, ACCURACY_WITHIN_5),
+        MetricRecord(
+            "mae_median",
+            "Mean absolute error by the median",
+            "MeanAbsoluteErrorOfMedian",
+            higher_is_better=False,
+            high=None,
+            needs="log_probs",
+            default=True,
+        ),
+        MetricRecord(
+            "soi_predicted",
+            "Side order index to the prediction",
+            "SideOrderIndex",
+            settings={"reference": "predicted"},
+            needs="log_probs",
+            default=True,
+            reference=_BELHARBI,
+            chance=lambda c, decision: side_order_chance(c, reference="predicted", decision=decision),
+        ),
+        MetricRecord(
+            "soi_true",
+            "Side order index to the truth",
+            "SideOrderIndex",
+            settings={"reference": "true"},
+            needs="log_probs",
+            default=True,
+            reference=_BELHARBI,
+            chance=lambda c, decision: side_order_chance(c, reference="true", decision=decision),
+        ),
+        MetricRecord("accuracy", "Accuracy", "Accuracy", default=True),
+        MetricRecord(
+            "accuracy_within_1", "Accuracy within one class", "AccuracyWithin", settings={"k": 1}, default=True
+        ),
+        MetricRecord(
+            "amae",
+            "Mean absolute error, averaged over classes",
+            "AverageMeanAbsoluteError",
+            higher_is_better=False,
+            high=None,
+            default=True,
+            reference="Baccianella, Esuli, Sebastiani 2009, Evaluation measures for ordinal regression",
+        ),
+        MetricRecord(
+            "mmae",
+            "Mean absolute error of the worst class",
+            "MaximumMeanAbsoluteError",
+            higher_is_better=False,
+            high=None,
+            default=True,
+            reference="Cruz-Ramírez et al. 2014, Metrics to guide a multi-objective evolutionary algorithm",
+        ),
+        MetricRecord(
+            "qwk",
+            "Quadratic weighted kappa",
+            "QuadraticWeightedKappa",
+            low=-1.0,
+            default=True,
+            reference="Cohen 1968, Weighted kappa",
+        ),
+        MetricRecord(
+            "tau",
+            "Kendall's tau-b",
+            "KendallTau",
+            low=-1.0,
+            default=True,
+            reference="Kendall 1945, The treatment of ties in ranking problems",
+        ),
+        MetricRecord(
+            "spearman",
+            "Spearman's rank correlation",
+            "SpearmanCorrelation",
+            low=-1.0,
+            default=True,
+            reference="Spearman 1904, The proof and measurement of association between two things",
+        ),
+        MetricRecord(
+            "rps",
+            "Ranked probability score",
+            "RankedProbabilityScore",
+            higher_is_better=False,
+            high=None,
+            needs="log_probs",
+            default=True,
+            reference="Epstein 1969, A scoring system for probability forecasts of ranked categories",
+        ),
+        MetricRecord(
+            "nll",
+            "Negative log-likelihood",
+            "NegativeLogLikelihood",
+            higher_is_better=False,
+            high=math.inf,
+            needs="log_probs",
+            default=True,
+        ),
+        MetricRecord(
+            "ece",
+            "Expected calibration error",
+            "ExpectedCalibrationError",
+            higher_is_better=False,
+            needs="log_probs",
+            default=True,
+            reference="Guo et al. 2017, On calibration of modern neural networks",
+        ),
+        MetricRecord(
+            "unimodal",
+            "Share of posteriors with one peak",
+            "UnimodalRate",
+            needs="log_probs",
+            default=True,
+            reference=_BELHARBI,
+        ),
+        MetricRecord(
+            "violations",
+            "Pairs out of order to the prediction",
+            "NumViolations",
+            higher_is_better=False,
+            high=None,
+            needs="log_probs",
+            default=True,
+        ),
+        MetricRecord(
+            "violation_size",
+            "Probability out of order to the prediction",
+            "ViolationSize",
+            higher_is_better=False,
+            needs="log_probs",
+            default=True,
+        ),
+        MetricRecord("rmse", "Root mean squared error", "RootMeanSquaredError", higher_is_better=False, high=None),
+        MetricRecord(
+            "balanced_accuracy",
+            "Balanced accuracy: mean of the sensitivities",
+            "BalancedAccuracy",
+            reference="Brodersen et al. 2010, The balanced accuracy and its posterior distribution",
+        ),
+        MetricRecord(
+            "geometric_sensitivity",
+            "Geometric mean of the sensitivities",
+            "GeometricMeanSensitivity",
+            reference="Kubat, Matwin 1997, Addressing the curse of imbalanced training sets",
+        ),
+        MetricRecord(
+            "min_sensitivity",
+            "Sensitivity of the worst class",
+            "MinimumSensitivity",
+            reference="Fernández-Caballero et al. 2010, Sensitivity versus accuracy in multiclass problems",
+        ),
+        MetricRecord(
+            "extreme_sensitivity",
+            "Mean sensitivity of the first and the last class",
+            "ExtremeSensitivity",
+            reference="Vargas et al. 2024, Improving the classification of extreme classes",
+        ),
+        MetricRecord(
+            "extreme_geometric_sensitivity",
+            "Geometric mean sensitivity of the first and the last class",
+            "ExtremeSensitivity",
+            settings={"average": "geometric"},
+            reference="Vargas et al. 2024, Improving the classification of extreme classes",
+        ),
+        MetricRecord(
+            "iba",
+            "Index of balanced accuracy",
+            "IndexOfBalancedAccuracy",
+            reference="García, Mollineda, Sánchez 2009, Index of balanced accuracy",
+        ),
+        MetricRecord(
+            "kappa",
+            "Cohen's kappa",
+            "WeightedKappa",
+            settings={"weighting": "none"},
+            low=-1.0,
+            reference="Cohen 1960, A coefficient of agreement for nominal scales",
+        ),
+        MetricRecord(
+            "lwk",
+            "Linear weighted kappa",
+            "WeightedKappa",
+            settings={"weighting": "linear"},
+            low=-1.0,
+            reference="Cohen 1968, Weighted kappa",
+        ),
+        MetricRecord(
+            "cem",
+            "Closeness evaluation measure",
+            "ClosenessEvaluationMeasure",
+            reference="Amigó et al. 2020, An effectiveness metric for ordinal classification",
+        ),
+        MetricRecord(
+            "oci",
+            "Ordinal classification index",
+            "OrdinalClassificationIndex",
+            higher_is_better=False,
+            reference="Cardoso, Sousa 2011, Measuring the performance of ordinal classification",
+        ),
+        MetricRecord(
+            "uoc",
+            "Uniform ordinal classification index",
+            "UniformOrdinalClassificationIndex",
+            higher_is_better=False,
+            reference="Silva, Pinto, Cardoso 2018, A uniform performance index for ordinal classification",
+        ),
+        MetricRecord(
+            "emd",
+            "Earth mover's distance to the truth: expected absolute error",
+            "EarthMoverDistance",
+            higher_is_better=False,
+            high=None,
+            needs="log_probs",
+            reference="Rubner, Tomasi, Guibas 2000, The earth mover's distance as a metric for image retrieval",
+        ),
+        MetricRecord(
+            "sce",
+            "Static calibration error: of every class",
+            "StaticCalibrationError",
+            higher_is_better=False,
+            needs="log_probs",
+            reference="Nixon et al. 2019, Measuring calibration in deep learning",
+        ),
+        MetricRecord(
+            "unimodal_weak",
+            "Share of posteriors with one peak, ties allowed",
+            "UnimodalRate",
+            settings={"definition": "weak"},
+            needs="log_probs",
+        ),
+        MetricRecord(
+            "unimodal_quasi",
+            "Share of posteriors in order around their mode",
+            "UnimodalRate",
+            settings={"definition": "quasi"},
+            needs="log_probs",
+            reference="Albuquerque, Cruz, Cardoso 2022, Quasi-unimodal distributions for ordinal classification",
+        ),
+        MetricRecord(
+            "unimodal_two_decimals",
+            "Share of posteriors with one peak in rounded differences",
+            "UnimodalRate",
+            settings={"definition": "rounded_to_two_decimals"},
+            needs="log_probs",
+            reference="Cardoso, Cruz, Albuquerque 2023, Unimodal distributions for ordinal regression",
+        ),
+        MetricRecord(
+            "accuracy_within_3", "Cumulative score at 3: accuracy within 3 classes", "AccuracyWithin", settings={"k": 3}
+        ),
+        MetricRecord(
+            "accuracy_within_5", "Cumulative score at 5: accuracy within 5 classes", "AccuracyWithin", settings={"k": 5}
+        ),
     ],
 )
 """All metrics, in the order in which results show them."""

@@ -107,7 +107,13 @@ def temper(log_probs: LogProbs, temperature: float) -> LogProbs:
     log_probs = full_precision(log_probs)
     if temperature == 1:
         return log_probs
-    tempered = (log_probs / temperature).log_softmax(dim=-1)
+    limits = torch.finfo(log_probs.dtype)
+    scaled = log_probs / min(temperature, limits.max)
+    if temperature < COLDEST:  # where quotients could overflow, those of differences are cut
+        differences = log_probs - log_probs.amax(dim=-1, keepdim=True)
+        scaled = (differences / max(temperature, limits.tiny)).clamp(min=limits.min / 4)
+        scaled = torch.where(log_probs.isneginf(), log_probs, scaled)
+    tempered = scaled.log_softmax(dim=-1)
     kept = _ordered_as(log_probs, tempered.detach())
     return torch.where(kept > tempered, kept, tempered)  # keeps the gradient where nothing was raised
 

@@ -80,10 +80,11 @@ class ContiguousSets:
         most = int(counts.max() if self.per_class else counts.sum())
         enough = samples_needed(self.alpha)
         if most < enough:
-            whose = "of one class " if self.per_class else ""
+            whose = " of one class" if self.per_class else ""
+            other = f", or an `alpha` >= {smallest_alpha(most):g}" if most else ""
             raise InputError(
-                f"`labels` must hold at least {enough} samples {whose}for `alpha` {self.alpha:g}, got {most}: "
-                f"calibrate on more{f', or use `alpha` >= {smallest_alpha(most):g}' if most else ''}."
+                f"`alpha` {self.alpha:g} needs at least {enough} samples{whose} to calibrate on, got {most}: give "
+                f"more{other}."
             )
         scores = scores_at(log_probs, labels, own=self.allow_empty)
         if self.per_class:
@@ -320,13 +321,20 @@ def _beta_quantile(chance: float, rank: int, count: int) -> float:
     low, high = 0.0, 1.0
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        if sum(_binomial(hits, count, middle) for hits in range(rank, count + 1)) < chance:
+        if binomial_at_most(count - rank, count, 1 - middle) < chance:
             low = middle
         else:
             high = middle
     return (low + high) / 2
 
 
-def _binomial(hits: int, count: int, chance: float) -> float:
-    ways = math.lgamma(count + 1) - math.lgamma(hits + 1) - math.lgamma(count - hits + 1)
-    return math.exp(ways + hits * math.log(chance) + (count - hits) * math.log1p(-chance))
+def binomial_at_most(hits: int, count: int, chance: float) -> float:
+    """The probability of at most `hits` hits in `count` trials.
+
+    Example:
+        >>> round(binomial_at_most(1, 3, 0.5), 6)
+        0.5
+    """
+    k, n = torch.arange(hits + 1, dtype=torch.float64), torch.tensor(float(count), dtype=torch.float64)
+    ways = (n + 1).lgamma() - (k + 1).lgamma() - (n - k + 1).lgamma()
+    return float((ways + k * math.log(chance) + (n - k) * math.log1p(-chance)).logsumexp(0).exp())

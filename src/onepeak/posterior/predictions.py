@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal, SupportsIndex, TypeAlias, overload
@@ -245,39 +245,36 @@ class Predictions:
         members: dict[str, list[int]] = {}
         for place, group in enumerate(groups):
             members.setdefault(group, []).append(place)
+        worst, places = how == "worst", list(members.values())
         expected = self.probs.double() @ torch.arange(self.log_probs.shape[-1], dtype=torch.float64)
         rank = list(zip(self.predicted_index.tolist(), expected.tolist(), strict=True))
-        chosen = [sorted(own, key=rank.__getitem__) for own in members.values()]
-        one = self.take([own[-1] if how == "worst" else own[len(own) // 2] for own in chosen])
+        in_order = [sorted(own, key=rank.__getitem__) for own in places]
+        one = self.take([own[-1] if worst else own[len(own) // 2] for own in in_order])
+
+        def by_group(column: Tensor, join: Callable[[Tensor], Tensor]) -> Tensor:
+            return torch.stack([join(column[own]) for own in places])
+
         columns: dict[str, Any] = {"items": np.empty(0, dtype=np.int64)}
         if how == "mean":
-            columns["log_probs"] = torch.stack([self.probs[own].mean(dim=0) for own in members.values()]).log()
+            columns["log_probs"] = by_group(self.probs, lambda own: own.mean(dim=0)).log()
             columns["predicted_index"] = columns["log_probs"].argmax(dim=-1)
         if self.intervals is not None:
-            lower, upper = self.intervals.unbind(dim=-1)
-            low = [int(lower[own].max() if how == "worst" else lower[own].min()) for own in members.values()]
-            high = [int(upper[own].max()) for own in members.values()]
             predicted = columns.get("predicted_index", one.predicted_index)  # the mode of a mean may lie outside
-            ends = torch.tensor([low, high])
-            columns["intervals"] = torch.stack([ends[0].minimum(predicted), ends[1].maximum(predicted)], dim=1)
-        if len(self.truth):
-            worst = how == "worst"
-            truth = [
-                self.truth[own].max() if worst else self.truth[own].sort().values[len(own) // 2]
-                for own in members.values()
-            ]
-            columns["truth"] = torch.stack(truth)
-        if self.distance is not None:
-            columns["distance"] = torch.stack([self.distance[own].max() for own in members.values()])
-        if self.unlike:
-            marks = [
-                dict.fromkeys(name for place in own for name in self.unlike[place] or ()) for own in members.values()
-            ]
-            columns["unlike"] = tuple(tuple(each) for each in marks)
-        if self.refer:
-            columns["refer"] = tuple(
-                next(filter(None, map(self.refer.__getitem__, own)), None) for own in members.values()
+            lower = by_group(self.intervals[:, 0], torch.amax if worst else torch.amin).minimum(predicted)
+            columns["intervals"] = torch.stack(
+                [lower, by_group(self.intervals[:, 1], torch.amax).maximum(predicted)], 1
             )
+        if len(self.truth):
+            columns["truth"] = by_group(
+                self.truth, torch.amax if worst else lambda own: own.sort().values[len(own) // 2]
+            )
+        if self.distance is not None:
+            columns["distance"] = by_group(self.distance, torch.amax)
+        if self.unlike:
+            marks = [dict.fromkeys(name for place in own for name in self.unlike[place] or ()) for own in places]
+            columns["unlike"] = tuple(map(tuple, marks))
+        if self.refer:
+            columns["refer"] = tuple(next(filter(None, [self.refer[place] for place in own]), None) for own in places)
         return replace(one, sources=tuple(members), source_name="group", **columns)
 
     @property
@@ -338,63 +335,35 @@ class Predictions:
         """The identifier of each sample, and how it is unlike the training samples."""
         return list(zip(self.sources, self.unlike or [None] * len(self), strict=True))
 
+    def _ends(self) -> dict[str, npt.NDArray[Any]]:
+        """Returns both ends of each interval, as classes and as positions; nothing without intervals."""
+        if self.intervals is None:
+            return {}
+        lower, upper = self.intervals.numpy().T
+        names = np.array(self.classes, dtype=object)
+        return {"lower_name": names[lower], "upper_name": names[upper], "lower": lower, "upper": upper}
+
     def rows(self) -> Iterator[Row]:
         """Yields one record per sample."""
-        none: list[tuple[Any, Any]] = [(None, None)] * len(self)
-        columns = zip(
-            self.sources or range(len(self)),
-            self.predicted_class,
-            self.predicted_index.tolist(),
-            none if self.intervals is None else self.intervals.tolist(),
-            self.interval_names or none,
-            self.log_probs.tolist(),
-            self.soi.tolist(),
-            self.unimodal.tolist(),
-            self.paradoxical.tolist(),
-            self.unlike or [None] * len(self),
-            [None] * len(self) if self.distance is None else self.distance.tolist(),
-            self.refer or [None] * len(self),
-            strict=True,
-        )
-        for (
-            source,
-            name,
-            index,
-            ends,
-            end_names,
-            log_probs,
-            soi,
-            unimodal,
-            paradoxical,
-            unlike,
-            distance,
-            refer,
-        ) in columns:
-            yield Row(
-                source=source,
-                predicted_class=name,
-                predicted_index=index,
-                lower=ends[0],
-                upper=ends[1],
-                lower_name=end_names[0],
-                upper_name=end_names[1],
-                log_probs=tuple(log_probs),
-                soi=round(soi, 7),  # float32 precision
-                unimodal=unimodal,
-                paradoxical=paradoxical,
-                unlike=unlike,
-                distance=None if distance is None else round(distance, 4),
-                refer=refer,
-            )
+        columns: dict[str, Iterable[Any]] = {
+            "source": self.sources or range(len(self)),
+            "predicted_class": self.predicted_class,
+            "predicted_index": self.predicted_index.tolist(),
+            "log_probs": map(tuple, self.log_probs.tolist()),
+            "soi": [round(share, 7) for share in self.soi.tolist()],  # float32 precision
+            "unimodal": self.unimodal.tolist(),
+            "paradoxical": self.paradoxical.tolist(),
+        }
+        columns |= {name: ends.tolist() for name, ends in self._ends().items()}
+        if self.distance is not None:
+            columns["distance"] = [round(distance, 4) for distance in self.distance.tolist()]
+        columns |= {name: column for name in ("unlike", "refer") if (column := getattr(self, name))}
+        for values in zip(*columns.values(), strict=True):
+            yield Row(**dict(zip(columns, values, strict=True)))
 
     def to_frame(self) -> Frame:
         """Returns a pandas DataFrame with one row per sample, including each class's probability and its logarithm."""
         pandas = require("pandas", extra="data", purpose="A table of predictions")
-        ends = {}
-        if self.intervals is not None and self.interval_names is not None:
-            lower, upper = self.intervals.numpy().T
-            lower_names, upper_names = zip(*self.interval_names, strict=True) if len(self) else ((), ())
-            ends = {"lower_name": lower_names, "upper_name": upper_names, "lower": lower, "upper": upper}
         names, numbers = list(self.predicted_class), self.predicted_index.numpy()
         unlike = [unlike_text(each) for each in self.unlike] or [None] * len(self)
         frame: Frame = pandas.DataFrame(
@@ -405,7 +374,7 @@ class Predictions:
                 "name": names,  # the former names of both
                 "label": numbers,
                 "headline": list(self.headline),
-                **ends,
+                **self._ends(),
                 "soi": self.soi.numpy(),
                 "unimodal": self.unimodal.numpy(),
                 "paradoxical": self.paradoxical.numpy(),

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from onepeak._core.check import check_choice, check_number
 from onepeak.errors import InputError
-from onepeak.posterior.conformal import sizes
+from onepeak.posterior.conformal import binomial_at_most, sizes
 from onepeak.posterior.predictions import Predictions
 
 Uncertainty: TypeAlias = Literal["probability", "interval", "entropy", "expected error", "distance"]
@@ -103,7 +103,7 @@ def sensitivity_threshold(values: Tensor, positive: Tensor, sensitivity: float, 
     check_number("confidence", confidence, above=0, below=1)
     ordered = values[positive].sort().values
     missed = -1
-    while missed + 1 < len(ordered) and _at_most(missed + 1, len(ordered), 1 - sensitivity) <= 1 - confidence:
+    while missed + 1 < len(ordered) and binomial_at_most(missed + 1, len(ordered), 1 - sensitivity) <= 1 - confidence:
         missed += 1
     return None if missed < 0 else float(ordered[missed])
 
@@ -129,7 +129,7 @@ def error_threshold(values: Tensor, wrong: Tensor, error: float, *, confidence: 
         threshold = float(ordered[place]) if place < len(ordered) else math.inf
         answered = values < threshold
         count = int(answered.sum())
-        if count and _at_most(int(wrong[answered].sum()), count, error) <= (1 - confidence) / _STEPS:
+        if count and binomial_at_most(int(wrong[answered].sum()), count, error) <= (1 - confidence) / _STEPS:
             found = threshold
     return found
 
@@ -161,11 +161,3 @@ def area_under_roc(values: Tensor, positive: Tensor) -> float:
         return math.nan
     below = (torch.searchsorted(no, yes) + torch.searchsorted(no, yes, right=True)).double() / 2
     return float(below.mean() / len(no))
-
-
-def _at_most(count: int, number: int, chance: float) -> float:
-    """P(Bin(number, chance) <= count)."""
-    k = torch.arange(count + 1, dtype=torch.float64)
-    n = torch.tensor(float(number), dtype=torch.float64)
-    choose = (n + 1).lgamma() - (k + 1).lgamma() - (n - k + 1).lgamma()
-    return float((choose + k * math.log(chance) + (n - k) * math.log1p(-chance)).logsumexp(0).exp())

@@ -14,7 +14,7 @@ from onepeak.data.datasets import DATASETS
 from onepeak.data.images.decode import Image, decode_image
 from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Manifest
 from onepeak.data.source import DataSource
-from onepeak.data.splits.leaks import data_digest, item_digests
+from onepeak.data.splits.copies import data_digest, item_digests
 from onepeak.errors import OnepeakError
 from onepeak.experiment.run_files import CONFIG, RECORD
 

@@ -9,7 +9,7 @@ import torch
 
 from onepeak.data.images.store.failures import BadImage, UnreadableImagesError
 from onepeak.data.manifest import FeatureRows, ImageArrays, Items, Manifest
-from onepeak.data.splits.leaks import item_digests
+from onepeak.data.splits.copies import item_digests
 from onepeak.metrics.catalog import NAMES
 from onepeak.metrics.functional import confusion_matrix
 from onepeak.posterior import covers, sizes

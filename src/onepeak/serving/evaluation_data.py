@@ -15,10 +15,10 @@ from onepeak.data.datasets import DATASETS
 from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest, Texts
 from onepeak.data.order import classes_file, shown_order
 from onepeak.data.source import DataSource
-from onepeak.data.splits.leaks import item_digests
+from onepeak.data.splits.copies import item_digests
 from onepeak.data.tables.columns import PATH, label_columns
 from onepeak.data.tables.read import Table
-from onepeak.data.texts.features import encode_texts
+from onepeak.data.texts import encode_texts
 from onepeak.errors import InputError
 from onepeak.serving.model import Model
 from onepeak.training.model_files import HELD_OUT_ITEMS, load_held_out_items, short

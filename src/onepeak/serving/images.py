@@ -192,7 +192,7 @@ def images_and_columns(
             others += len(found.others)
             paths += [path / name for name in found.images]
         elif is_list(path):
-            table = read_table(path, as_text=None, empty=True, encoding=encoding)
+            table = read_table(path, empty=True, encoding=encoding)
             written = _names(path, table, columns)
             start = path.parent if root is None else expanded(root)
             texts = ["" if isinstance(name, Unnamed) else name for name in written]

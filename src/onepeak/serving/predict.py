@@ -16,8 +16,7 @@ import torch
 
 from onepeak._core.check import check_integer
 from onepeak._core.wording import counted, listed
-from onepeak.data.images.decode import UnreadableImageError
-from onepeak.data.images.depth import depth_notes
+from onepeak.data.images.decode import UnreadableImageError, depth_notes
 from onepeak.errors import InputError, NotFiniteError
 from onepeak.posterior.predictions import Combine, Predictions, Row, SourceName, Unlike, called
 from onepeak.posterior.predictions import Prediction as Prediction

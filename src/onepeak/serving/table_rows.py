@@ -12,12 +12,11 @@ from torch import Tensor
 from onepeak._core.imports import Frame, require
 from onepeak._core.wording import counted, did_you_mean_file, listed
 from onepeak.data.manifest import FeatureRows
-from onepeak.data.tables.cells import as_names, columns_with_points
-from onepeak.data.tables.codes import encode_like
+from onepeak.data.tables.cells import columns_with_points, names_of, texts_of
 from onepeak.data.tables.columns import repeated
+from onepeak.data.tables.encode import encode_like
 from onepeak.data.tables.read import CSV_SUFFIXES, PARQUET_SUFFIXES, read_table
-from onepeak.data.texts.features import encode_texts
-from onepeak.data.texts.read import texts_of
+from onepeak.data.texts import encode_texts
 from onepeak.errors import InputError
 from onepeak.posterior.predictions import SourceName, Unlike
 from onepeak.serving.output import PassthroughColumns, passthrough_columns
@@ -140,7 +139,7 @@ def rows_of_file(
         raise InputError(f"This model reads rows of a table, from a CSV or parquet file, got {found}: {path}.")
     if not path.is_file():
         raise InputError(f"There is no file {path}; this model reads a table, CSV or parquet.{did_you_mean_file(path)}")
-    table = read_table(path, as_text=None, empty=True, decimal=decimal, encoding=encoding, missing=missing)
+    table = read_table(path, empty=True, decimal=decimal, encoding=encoding, missing=missing)
     numbers = [name for name in encoder.plain_columns if name not in encoder.categories]
     pointed, with_commas = columns_with_points(table.frame, numbers, commas=table.commas)
     read = rows_of_frame(pointed, encoder)
@@ -180,7 +179,7 @@ def _new_names(frame: Frame, rows: FeatureRows) -> npt.NDArray[np.bool_]:
     for place, name in enumerate(rows.columns):
         gone = np.isnan(rows.values[:, place])
         if name in rows.categories and gone.any():
-            new[gone, place] = as_names(frame[name][gone]).notna()
+            new[gone, place] = [text is not None for text in names_of(frame[name][gone])]
     return new
 
 

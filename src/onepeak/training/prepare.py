@@ -13,16 +13,16 @@ from onepeak._core.files import write_in_one_step
 from onepeak._core.imports import require
 from onepeak._core.registry import unknown_name
 from onepeak._core.wording import counted, listed
-from onepeak.data.images.depth import depth_notes
+from onepeak.data.images.decode import depth_notes
 from onepeak.data.images.store.build import build_store
 from onepeak.data.images.store.failures import UnreadableImagesWarning
 from onepeak.data.images.store.images import ImageStore
 from onepeak.data.images.store.key import default_cache_dir
 from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.data.splits import Split
-from onepeak.data.splits.leaks import has_texts, item_digests
+from onepeak.data.splits.copies import has_texts, item_digests
 from onepeak.data.tables.faults import refuse_lost
-from onepeak.data.texts.features import with_features
+from onepeak.data.texts import with_features
 from onepeak.errors import InputError
 from onepeak.methods.catalog import method
 from onepeak.networks.backbones import TimmBackbone

@@ -61,23 +61,15 @@ def test_the_root_comes_before_a_folder_in_it(plant):
 
 
 @pytest.mark.bad_input
-def test_two_places_inside_are_refused(plant):
-    with pytest.raises(InputError, match=r"`root` must hold the set once, .* in .*in, .*deep/in: give one of them"):
-        find(plant("in/1.jpg", "deep/in/1.jpg"))
-
-
-@pytest.mark.bad_input
-def test_no_place_is_refused_with_the_layout(plant):
-    with pytest.raises(
-        InputError, match=r"no images of the set in .* Expected 1.jpg there, or in one of its folders in, deep/in"
-    ):
-        find(plant("2.jpg"))
-
-
-@pytest.mark.bad_input
-def test_a_root_that_is_no_folder_is_refused(plant):
-    root = plant("1.jpg")
-    with pytest.raises(InputError, match=r"`root` must be a folder, .*1.jpg is a file"):
-        find(root / "1.jpg")
-    with pytest.raises(InputError, match=r"`root` must be a folder, .*nowhere is not there"):
-        find(root / "nowhere")
+@pytest.mark.parametrize(
+    ("images", "root", "message"),
+    [
+        (["in/1.jpg", "deep/in/1.jpg"], "", r"must hold the set once, .* in .*in, .*deep/in: give one of them"),
+        (["2.jpg"], "", r"no images of the set in .* Expected 1.jpg there, or in one of its folders in, deep/in"),
+        (["1.jpg"], "1.jpg", r"`root` must be a folder, .*1.jpg is a file"),
+        (["1.jpg"], "nowhere", r"`root` must be a folder, .*nowhere is not there"),
+    ],
+)
+def test_a_root_that_does_not_hold_the_set_once_is_refused(plant, images, root, message):
+    with pytest.raises(InputError, match=message):
+        find(plant(*images) / root)

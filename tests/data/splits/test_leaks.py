@@ -1,4 +1,3 @@
-import hashlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,17 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Manifest
-from onepeak.data.splits.leaks import (
-    LeakError,
-    conflict_notes,
-    conflicting_duplicates,
-    data_digest,
-    find_leaks,
-    item_digests,
+from onepeak.data.manifest import ImageFiles
+from onepeak.data.splits.copies import (
     keep_copies_together,
-    refuse_leaks,
 )
+from onepeak.data.splits.leaks import LeakError, find_leaks, refuse_leaks
 from onepeak.data.splits.protocols import make_splits
 from onepeak.data.splits.split import Split
 from onepeak.errors import InputError
@@ -130,127 +123,3 @@ def test_a_split_or_fingerprints_of_other_data_are_refused(images):
         keep_copies_together(images([0, 1]), ["a", "b", "c"])
     with pytest.raises(InputError, match=r"`digests` must have one value per sample \(3\), got 1"):
         find_leaks(images([0, 1, 0]), split([0], [1], [2]), digests=["x"])
-
-
-def test_copies_with_two_labels_are_reported_with_names_and_labels(images):
-    manifest = images([0, 1, 0, 1, 2, 2])
-    [conflict] = conflicting_duplicates(manifest, ["a", "a", "b", "c", "d", "d"])
-    assert conflict.items == (0, 1)
-    assert str(conflict) == "images/000000.jpg (c0), images/000001.jpg (c1)"
-
-
-def test_many_copies_are_shown_by_the_first_few(rows):
-    [conflict] = conflicting_duplicates(rows([[1.0]] * 7, [0, 1, 0, 1, 0, 1, 0]), ["same"] * 7)
-    assert len(conflict.items) == 7
-    assert str(conflict) == "sample 0 (c0), sample 1 (c1), sample 2 (c0), sample 3 (c1), sample 4 (c0) and 2 more"
-
-
-def test_images_with_two_labels_are_told_and_equal_rows_are_not(images):
-    manifest = images([0, 1] * 5)
-    digests = [str(item // 2) for item in range(10)]
-    notes = conflict_notes(manifest, digests)
-    assert notes[0] == "exact copies with different labels: images/000000.jpg (c0), images/000001.jpg (c1)"
-    assert len(notes) == 4
-    assert notes[3] == "and 2 more such copies: `onepeak splits DATA --json` shows all"
-    assert conflict_notes(manifest, [str(item) for item in range(10)]) == []
-    rows = FeatureRows(columns=("x",), values=np.zeros((10, 1)))
-    assert conflict_notes(replace(manifest, items=rows), digests) == []
-
-
-def test_groups_that_share_a_copy_become_one(images):
-    # Ann's second image is Bob's first, Bob's second is Cem's first: all three are joined
-    manifest = images([0, 1, 0, 1, 0, 1], groups=("Ann", "Ann", "Bob", "Bob", "Cem", "Dan"))
-    together = keep_copies_together(manifest, ["1", "2", "2", "3", "3", "4"])
-    assert together.groups == ("Ann", "Ann", "Ann", "Ann", "Ann", "Dan")
-    together = keep_copies_together(images([0, 1, 2]), ["a", "b", "a"])
-    assert together.groups == ("images/000000.jpg", "images/000001.jpg", "images/000000.jpg")
-
-
-pairs = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), min_size=2, max_size=20)
-
-
-@given(pairs)
-def test_the_new_groups_are_the_connected_ones(images, pairs):
-    groups = tuple(f"g{group}" for group, _ in pairs)
-    digests = [f"d{digest}" for _, digest in pairs]
-    together = keep_copies_together(images([0, 1] + [0] * (len(pairs) - 2), groups=groups), digests)
-
-    reached = [{item} for item in range(len(pairs))]  # grown until nothing is added
-    for _ in pairs:
-        for item in range(len(pairs)):
-            near = {
-                other
-                for other in range(len(pairs))
-                for member in reached[item]
-                if groups[other] == groups[member] or digests[other] == digests[member]
-            }
-            reached[item] |= near
-    for item in range(len(pairs)):
-        same = {other for other in range(len(pairs)) if together.groups[other] == together.groups[item]}
-        assert same == reached[item]
-
-
-def test_files_are_known_by_their_bytes_not_their_names(tmp_path):
-    for name, content in (("a.png", b"one"), ("b.png", b"two"), ("c.jpg", b"one"), ("empty.png", b"")):
-        (tmp_path / name).write_bytes(content)
-    first, second, third, empty = item_digests(
-        ImageFiles(root=tmp_path, paths=("a.png", "b.png", "c.jpg", "empty.png"))
-    )
-    assert first == third == hashlib.blake2b(b"one", digest_size=16).hexdigest()
-    assert len({first, second, empty}) == 3
-
-
-def test_files_that_were_read_for_it_before_are_not_read_again():
-    files = ImageFiles(root=Path("nowhere"), paths=("a.png", "b.png", "c.png"), digests=("a1", "b2", "c3"))
-    assert item_digests(files.take([2, 0])) == ("c3", "a1")
-    assert files == ImageFiles(root=Path("nowhere"), paths=files.paths)  # the same images
-
-
-def test_images_in_memory_are_known_by_their_pixels():
-    pixels = np.arange(3 * 2 * 2 * 3, dtype=np.uint8).reshape(3, 2, 2, 3)
-    pixels[2] = pixels[0]
-    first, second, third = item_digests(ImageArrays(pixels=pixels))
-    assert first == third
-    assert first != second
-
-
-def test_rows_are_known_by_their_values_with_one_zero_and_one_missing():
-    values = np.array([[0.0, np.nan], [-0.0, -np.nan], [0.0, 1.0]])
-    first, second, third = item_digests(FeatureRows(columns=("x", "y"), values=values))
-    assert first == second
-    assert first != third
-
-
-@pytest.mark.bad_input
-def test_a_file_that_is_gone_is_named():
-    with pytest.raises(InputError, match=r"The image nowhere/a.png cannot be read: No such file"):
-        item_digests(ImageFiles(root=Path("nowhere"), paths=("a.png",)))
-
-
-def test_data_are_the_same_by_items_labels_and_classes_not_by_their_name():
-    def digest(values=(1.0, 2.0), labels=(0, 1), classes=("low", "high"), name="mine"):
-        rows = FeatureRows(columns=("x",), values=np.array(values)[:, None])
-        data = Manifest(name=name, items=rows, labels=np.array(labels), classes=classes)
-        return data_digest(data, item_digests(data.items))
-
-    assert digest() == digest(name="theirs")
-    others = [digest(values=(1.0, 2.5)), digest(values=(2.0, 1.0)), digest(labels=(1, 1)), digest(classes=("a", "b"))]
-    assert len({digest(), *others}) == 5
-
-
-def test_rows_under_other_columns_or_categories_are_other_data():
-    def digest(columns=("site", "x"), categories=("left", "right")):
-        values = np.array([[0.0, 1.5], [1.0, 2.5]])
-        rows = FeatureRows(columns=columns, values=values, categories={columns[0]: categories})
-        data = Manifest(name="mine", items=rows, labels=np.array([0, 1]), classes=("low", "high"))
-        return data_digest(data, item_digests(data.items))
-
-    assert digest() == digest()
-    assert len({digest(), digest(columns=("site", "y")), digest(categories=("right", "left"))}) == 3
-
-
-def test_images_are_known_again_by_records_made_before(tmp_path):
-    """Results that were published hold this hash; worked out by `sha256sum` from the text and the labels' bytes."""
-    files = ImageFiles(root=tmp_path, paths=("a.png", "b.png"), digests=("a1", "b2"))
-    data = Manifest(name="mine", items=files, labels=np.array([0, 1]), classes=("low", "high"))
-    assert data_digest(data, item_digests(files)) == "3b91a612e2f01d07e5419fe2ddab68678f9cdffeda6cd28b5ab3c56ae45be4db"

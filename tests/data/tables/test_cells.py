@@ -5,10 +5,8 @@ import pandas as pd
 import pytest
 
 from onepeak.data.tables.cells import (
-    as_names,
     categories_of,
     columns_with_points,
-    formatted_fault,
     is_formatted,
     names_of,
     number_cells,
@@ -175,16 +173,11 @@ def test_formatted_numbers_are_told_from_plain_ones_and_names():
 
 
 def test_nearly_all_that_are_no_numbers_must_be_formatted():
-    cells = pd.Series(["7", *["12 %"] * 9, "n.d."], name="x")
-    wrong = {place: text for place, text in cells.items() if place}
-    fault = formatted_fault(cells, wrong)
+    fault = fault_of("7", *["12 %"] * 9, "n.d.")
     assert fault.indices == ()  # to leave these rows out would leave small numbers
-    assert fault.sentence.startswith("The column 'x' has formatted numbers: '12 %' (row 1), '12 %' (row 2),")
     assert "--decimal ," in fault.advice
     assert "--category" in fault.advice
-    del wrong[1]
-    assert formatted_fault(cells, wrong) is None
-    assert formatted_fault(cells, {}) is None
+    assert column("7", *["12 %"] * 8, "n.d.", "x").dtype == object
 
 
 @pytest.mark.parametrize(
@@ -203,10 +196,8 @@ def test_names_are_integers_where_all_are(cells, names):
     assert categories_of(pd.Series(cells)) == names
 
 
-def test_a_column_of_names_keeps_its_index_and_its_name():
-    assert names_of(pd.Series(["a", " NA ", "", None, np.nan, "n/a"])) == ["a", None, None, None, None, None]
-    names = as_names(pd.Series([1.0, None], index=[5, 5], name="site"))
-    assert (names.tolist(), names.index.tolist(), names.name) == (["1.0", None], [5, 5], "site")
+def test_cells_that_stand_for_nothing_are_no_names():
+    assert names_of(pd.Series(["a", " NA ", "", None, np.nan, "n/a", 1.0])) == ["a", *[None] * 5, "1.0"]
 
 
 def numbers(*cells, dtype=object):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from onepeak.data.manifest import FeatureRows
-from onepeak.data.tables.columns import group_faults, group_names, likely_groups
+from onepeak.data.tables.columns import likely_groups
 from onepeak.data.tables.frame import from_frame
 from onepeak.errors import InputError
 
@@ -68,15 +68,6 @@ def test_categories_must_be_features(settings, message):
     frame = pd.DataFrame({"site": [1, 2], "scan": ["a.png", "b.png"], "label": [0, 1]})
     with pytest.raises(InputError, match=message):
         from_frame(frame, **settings)
-
-
-def test_rows_without_a_group_are_one_fault():
-    assert group_names(pd.Series([7, None, 8], dtype="Int64")) == ["7", "", "8"]
-    assert group_names(pd.Series([" p ", float("nan"), ""])) == ["p", "", ""]
-    assert group_faults(pd.Series(["p", "q"])) == []
-    (fault,) = group_faults(pd.Series(["p", None, " "], index=[2, 3, 4], name="patient"))
-    assert (fault.indices, fault.reason) == ((1, 2), "no group in 'patient'")
-    assert fault.sentence == "Every row must have a group, 2 rows have none in 'patient': 3, 4"
 
 
 @pytest.mark.parametrize("column", ["patient", "Patient_ID", "PatientID", "case no", "slide", "ID"])

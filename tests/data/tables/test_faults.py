@@ -1,6 +1,8 @@
+import pandas as pd
 import pytest
 
-from onepeak.data.tables.faults import Fault, refuse_lost, rows_without
+from onepeak.data.tables.cells import texts_of
+from onepeak.data.tables.faults import Fault, missing_cells, refuse_lost, rows_without
 from onepeak.errors import InputError
 
 NO_NUMBER = Fault(indices=(1, 3), sentence="A must be a number", advice="Correct it", reason="no number in 'A'")
@@ -13,6 +15,15 @@ def refused(*faults, rows=ROWS, skip_bad=False):
     with pytest.raises(InputError) as caught:
         rows_without(faults, rows=rows, skip_bad=skip_bad)
     return str(caught.value)
+
+
+def test_rows_without_a_text_are_one_fault():
+    assert texts_of(pd.Series([7, None, 8], dtype="Int64")) == ["7", "", "8"]
+    texts = texts_of(pd.Series(["p", float("nan"), " "]))
+    (fault,) = missing_cells("a group in 'patient'", texts, [2, 3, 4], advice="Name it")
+    assert (fault.indices, fault.reason, fault.advice) == ((1, 2), "no group in 'patient'", "Name it")
+    assert fault.sentence == "Every row must have a group in 'patient', 2 rows without one: 3, 4"
+    assert missing_cells("a group", ["p", "q"], [2, 3]) == []
 
 
 def test_without_a_fault_every_row_stays_and_nothing_is_noted():

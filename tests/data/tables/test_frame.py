@@ -94,7 +94,7 @@ def test_dates_of_a_frame_are_left_out_as_those_of_a_csv_are():
         (
             pd.DataFrame({"a": [1, 2], "label": [1, 2], "group": ["p", None]}, index=[10, 11]),
             {},
-            "Every row must have a group, 1 row has none in 'group': 11",
+            "Every row must have a group in 'group', 1 row without one: 11",
         ),
         (pd.DataFrame({"a": [1, 2], "label": [1, None]}, index=[10, 11]), {}, "1 sample of 2 has none: row 11"),
         (pd.DataFrame({"a": [1, 2], "label": [1, 2]}), {"root": "."}, "`root` has no use for a table of features"),
@@ -177,7 +177,7 @@ def test_all_bad_cells_are_reported_at_once():
         "  Every sample must have a label, 1 sample of 8 has none: row 4. Fill them in.\n"
         "  `order` must name every label of the data, it lacks 'c' (1 sample, row 5). It names a, b. Correct these "
         "labels or the order.\n"
-        "  Every row must have a group, 1 row has none in 'group': 6. Give each row that belongs to no group a "
+        "  Every row must have a group in 'group', 1 row without one: 6. Give each row that belongs to no group a "
         "unique name.\n"
         "Or leave the rows out with skip_bad=True."
     )

@@ -16,7 +16,7 @@ def test_separators_within_quotes_are_none(tmp_path):
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_the_delimiter_is_that_of_the_header(write, delimiter):
-    frame = read_table(write("a.csv", f"size{delimiter}tone\n1.5{delimiter}red\n")).frame
+    frame = read_table(write("a.csv", f"size{delimiter}tone\n1.5{delimiter}red\n")).typed([]).frame
     assert frame.to_dict("list") == {"size": [1.5], "tone": ["red"]}
 
 
@@ -26,18 +26,20 @@ def test_rows_are_named_by_their_line_and_empty_ones_are_skipped(write):
 
 
 def test_labels_stay_as_they_are_written(write):
-    frame = read_table(write("a.csv", "x,label\n1,01\n2,None\n"), as_text=("label",)).frame
+    frame = read_table(write("a.csv", "x,label\n1,01\n2,None\n")).typed(["label"]).frame
     assert frame["label"].tolist() == ["01", "None"]
 
 
 def test_all_columns_stay_as_they_are_written_where_asked(write):
-    frame = read_table(write("a.csv", "x,y\n01, NA\n,true\n"), as_text=None).frame
+    frame = read_table(write("a.csv", "x,y\n01, NA\n,true\n")).frame
     assert frame.to_dict("list") == {"x": ["01", ""], "y": [" NA", "true"]}
 
 
 def test_rows_of_another_length_are_empty_and_told_of(write):
     table = read_table(write("a.csv", "\n,\nx,y\n1,2\n3\n\n4,5,6\n,\n  \n7,8\n"), empty=True)
-    np.testing.assert_array_equal(table.frame.to_numpy(), [[1, 2], [np.nan] * 2, [np.nan] * 2, [np.nan] * 2, [7, 8]])
+    np.testing.assert_array_equal(
+        table.typed([]).frame.to_numpy(), [[1, 2], [np.nan] * 2, [np.nan] * 2, [np.nan] * 2, [7, 8]]
+    )
     assert list(table.frame.index) == [4, 5, 7, 8, 10]
     told = "must have 2 fields, like the header, got {}"
     assert table.misfits == {5: told.format(1), 7: told.format(3)}
@@ -48,8 +50,8 @@ def test_rows_of_another_length_are_empty_and_told_of(write):
 
 def test_slips_in_columns_of_numbers_are_told_of_unless_all_is_text(write):
     path = write("a.csv", "x,y\n" + "".join(f"{n},{n}\n" for n in range(30)) + "3O,1\n")
-    assert [fault.indices for fault in read_table(path).faults] == [(30,)]
-    assert read_table(path, as_text=None).faults == ()
+    assert [fault.indices for fault in read_table(path).typed([]).faults] == [(30,)]
+    assert read_table(path).faults == ()
 
 
 @pytest.mark.bad_input
@@ -61,7 +63,7 @@ def test_a_csv_without_a_row_of_the_right_length_is_refused(write):
 
 def test_windows_line_ends_and_spaces_in_the_header_do_not_matter(write):
     frame = read_table(write("a.csv", "\ufeff x , y \r\n1,2\r\n")).frame
-    assert frame.to_dict("list") == {"x": [1.0], "y": [2.0]}
+    assert frame.to_dict("list") == {"x": ["1"], "y": ["2"]}
 
 
 def test_parquet_keeps_its_types(tmp_path):
@@ -87,7 +89,7 @@ def test_what_pandas_writes_is_read_back_unchanged(rows, tmp_path_factory):
     path = tmp_path_factory.mktemp("csv") / "a.csv"
     written = pd.DataFrame(rows, columns=["note", "word"], dtype=object)
     written.to_csv(path, index=False)
-    frame = read_table(path, as_text=("note", "word")).frame
+    frame = read_table(path).frame
     assert frame.to_numpy().tolist() == written.to_numpy().tolist()
 
 
@@ -133,14 +135,14 @@ def test_a_parquet_file_that_is_none_or_has_no_rows_is_refused(write, tmp_path):
 )
 def test_the_delimiter_says_whether_a_comma_may_be_decimal_unless_it_is_said(write, delimiter, decimal, commas):
     file = write("a.csv", f'size{delimiter}tone\n"12,5"{delimiter}red\n"1,234"{delimiter}blue\n')
-    table = read_table(file, decimal=decimal)
+    table = read_table(file, decimal=decimal).typed([])
     assert table.commas == commas
     read = commas != "never"
     assert table.notes == (("read with decimal commas: size (12,5 is 12.5)",) if read else ())
     assert len(table.faults) == (not read)
     if read:
         assert table.frame["size"].tolist() == [12.5, 1.234]
-    assert read_table(file, as_text=None, decimal=decimal).frame["size"].tolist() == ["12,5", "1,234"]
+    assert read_table(file, decimal=decimal).frame["size"].tolist() == ["12,5", "1,234"]
 
 
 @pytest.mark.parametrize(
@@ -192,4 +194,4 @@ def test_a_stray_quotation_mark_that_swallows_rows_is_told(write):
     with pytest.raises(InputError, match=r"row 6: .* swallow rows to 22"):
         read_table(write("b.csv", "\n".join(["x,y", *rows])))
     whole = 'x,y\n1,"two\nlines, and ""quotes"""\n2,"" ab\n'
-    assert read_table(write("c.csv", whole)).frame["y"].tolist() == ['two\nlines, and "quotes"', "ab"]
+    assert read_table(write("c.csv", whole)).typed([]).frame["y"].tolist() == ['two\nlines, and "quotes"', "ab"]

@@ -18,7 +18,7 @@ import onepeak
 from experiment.tiny import tiny
 from onepeak._core.files import NotWrittenError
 from onepeak.data import DataSource
-from onepeak.data.images.store.transfer import pieces_of
+from onepeak.data.images.store.build import pieces_of
 from onepeak.errors import InputError
 from onepeak.experiment.events import EpochDone, Failed, Finished, Started
 from onepeak.experiment.executors.ray import (

@@ -1,4 +1,5 @@
 import itertools
+import math
 import sys
 
 import numpy as np
@@ -8,7 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference.metrics as reference
-from onepeak.metrics.functional import ordinal_classification_index, uniform_ordinal_classification_index
+from onepeak.metrics.functional import (
+    closeness_evaluation_measure,
+    ordinal_classification_index,
+    uniform_ordinal_classification_index,
+)
 
 BOTH = [ordinal_classification_index, uniform_ordinal_classification_index]
 
@@ -167,3 +172,13 @@ def test_settings_below_zero_are_named():
             function(torch.tensor([0, 2]), labels, num_classes=2)
     with pytest.raises(ValueError, match="`gamma` must be a finite number > 0, got 0"):
         ordinal_classification_index(labels, labels, num_classes=2, gamma=0)
+
+
+def test_the_closeness_is_that_worked_by_hand():
+    # 4, 2 and 2 of 8: bits of 2 / 8, 1 / 8 and 1 / 8 if right; 0 for 2 is half of 4 and all of 2 and 2, of 8
+    labels = torch.tensor([0, 0, 0, 0, 1, 1, 2, 2])
+    predicted = torch.tensor([0, 0, 0, 1, 1, 1, 2, 0])
+    found = [2, 2, 2, -math.log2((1 + 4) / 8), 3, 3, 3, -math.log2((2 + 4) / 8)]
+    perfect = 4 * 2 + 4 * 3
+    value = closeness_evaluation_measure(predicted, labels, num_classes=3)
+    assert value.item() == pytest.approx(sum(found) / perfect)

@@ -18,16 +18,6 @@ from onepeak.metrics.functional import (
 PAIRS = pairs_of_labels(min_size=1)
 
 
-def test_values_worked_by_hand():
-    predicted, labels = torch.tensor([0, 2, 4, 1]), torch.tensor([0, 0, 1, 1])  # distances 0, 2, 3, 0
-    assert mean_absolute_error(predicted, labels).item() == 1.25
-    assert root_mean_squared_error(predicted, labels).item() == pytest.approx(3.25**0.5)
-    assert accuracy(predicted, labels).item() == 0.5
-    assert accuracy_within(predicted, labels, k=2).item() == 0.75
-    assert average_mean_absolute_error(predicted, labels, num_classes=5).item() == 1.25  # of 1 and 1.5
-    assert maximum_mean_absolute_error(predicted, labels, num_classes=5).item() == 1.5
-
-
 def test_the_error_of_the_median_is_worked_by_hand_and_no_other_answer_is_expected_to_be_nearer():
     probs = torch.tensor([[0.4, 0.1, 0.2, 0.3], [0.0, 0.1, 0.2, 0.7]], dtype=torch.float64)  # medians 1 and 3
     labels = torch.arange(4)

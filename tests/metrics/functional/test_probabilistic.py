@@ -27,20 +27,6 @@ def posteriors(draw, *, min_classes=2):
     return scores.log_softmax(dim=-1), torch.randint(num_classes, (size,), generator=generator)
 
 
-def test_values_worked_by_hand():
-    log_probs = torch.tensor([[0.5, 0.25, 0.25], [0.125, 0.375, 0.5]], dtype=torch.float64).log()
-    labels = torch.tensor([0, 0])
-    nll = negative_log_likelihood(log_probs, labels)
-    torch.testing.assert_close(nll, torch.tensor([2.0, 8.0], dtype=torch.float64).log())
-    rps = ranked_probability_score(log_probs, labels)
-    expected = torch.tensor([0.5**2 + 0.25**2, 0.875**2 + 0.5**2], dtype=torch.float64)
-    torch.testing.assert_close(rps, expected)
-    emd = earth_mover_distance(log_probs, labels)
-    torch.testing.assert_close(emd, torch.tensor([0.25 + 2 * 0.25, 0.375 + 2 * 0.5], dtype=torch.float64))
-    # both are half sure, one of them is right: nothing to correct
-    assert expected_calibration_error(log_probs, labels).item() == pytest.approx(0)
-
-
 @given(case=posteriors())
 def test_scikit_learn_agrees_on_the_likelihood(case):
     log_probs, labels = case

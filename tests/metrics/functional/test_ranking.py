@@ -19,14 +19,6 @@ def quietly(function, *args, **kwargs):
         return function(*args, **kwargs)
 
 
-def test_values_worked_by_hand():
-    predicted, labels = torch.tensor([0, 1, 2, 2]), torch.tensor([0, 1, 1, 2])
-    # six pairs: four alike, none against; one tied in each
-    assert kendall_tau(predicted, labels, num_classes=3).item() == pytest.approx(4 / 5)
-    # ranks 1, 2, 3.5, 3.5 and 1, 2.5, 2.5, 4
-    assert spearman_correlation(predicted, labels, num_classes=3).item() == pytest.approx(3.75 / 4.5)
-
-
 @given(pairs=PAIRS)
 def test_scipy_agrees(pairs):
     predicted, labels = tensors(pairs)
@@ -41,13 +33,8 @@ def test_scipy_agrees(pairs):
 def test_where_nothing_varies_the_value_is_nan(function):
     same = torch.tensor([2, 2, 2])
     assert function(same, same, num_classes=4).isnan()
+    assert function(same, torch.tensor([0, 1, 2]), num_classes=4).isnan()
     assert function(same[:0], same[:0], num_classes=4).isnan()
-
-
-def test_a_constant_prediction_ranks_nothing():
-    labels, constant = torch.tensor([0, 1, 2]), torch.tensor([1, 1, 1])
-    assert kendall_tau(constant, labels, num_classes=3).isnan()
-    assert spearman_correlation(constant, labels, num_classes=3).isnan()
 
 
 def test_a_million_samples_are_exact():

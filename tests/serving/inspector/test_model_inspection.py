@@ -6,7 +6,7 @@ from PIL import Image
 
 from onepeak.data.datasets.biopsies import GRADES
 from onepeak.data.source import DataSource
-from onepeak.data.splits.leaks import item_digests
+from onepeak.data.splits.copies import item_digests
 from onepeak.serving import load
 from onepeak.serving.evaluation_data import open_for
 from onepeak.serving.inspector import open_inspection

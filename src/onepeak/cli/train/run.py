@@ -15,7 +15,7 @@ from onepeak.cli.options import command_line
 from onepeak.cli.output import print_note, print_notes
 from onepeak.cli.train.warnings import first_weights_notes, training_warnings
 from onepeak.data.manifest import FeatureRows, Manifest
-from onepeak.data.splits.leaks import has_texts
+from onepeak.data.splits.copies import has_texts
 from onepeak.errors import InputError, StoppedError
 from onepeak.experiment.folder import CLAIM, claim, read_result
 from onepeak.experiment.plan import Experiment

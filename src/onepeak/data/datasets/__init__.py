@@ -1,10 +1,7 @@
 """The data sets that onepeak knows by name: the paper's five, in the layouts of their distributions, and its own."""
 
 from onepeak._core.registry import Registry
-from onepeak.data.datasets.afad import AFAD_FULL, AFAD_LITE
-from onepeak.data.datasets.fgnet import FGNET
-from onepeak.data.datasets.hci import HCI
-from onepeak.data.datasets.iciar import ICIAR
+from onepeak.data.datasets.paper import AFAD_FULL, AFAD_LITE, FGNET, HCI, ICIAR
 from onepeak.data.datasets.record import Dataset
 from onepeak.data.manifest import Manifest
 

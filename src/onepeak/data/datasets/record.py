@@ -1,7 +1,6 @@
 """Records of known data sets, and the comparison of what was found with the complete set."""
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,9 +8,7 @@ import numpy as np
 
 from onepeak._core.files import expanded
 from onepeak._core.wording import counted, did_you_mean_file, listed
-from onepeak.data.images.folder import scan
-from onepeak.data.manifest import ImageFiles, Manifest
-from onepeak.data.order import letters
+from onepeak.data.manifest import Manifest
 from onepeak.errors import InputError
 
 
@@ -94,34 +91,3 @@ def locate(root: Path, *, inside: Sequence[str], holds: Callable[[Path], bool], 
             f"{listed(inside, limit=20)}."
         )
     return folders[0]
-
-
-def has_folder(folder: Path, names: Mapping[str, str]) -> bool:
-    """Whether a folder contains at least one of the class folders."""
-    return any(entry.is_dir() and letters(entry.name) in names for entry in folder.iterdir())
-
-
-def read_class_folders(folder: Path, *, name: str, classes: Sequence[str], folders: Mapping[str, str]) -> Manifest:
-    """Reads the images of every class folder; `folders` has the class of each, by the `letters` of its name."""
-    found = scan(folder)
-    paths: list[str] = []
-    labels: list[int] = []
-    outside: Counter[str] = Counter()
-    for path in found.images:
-        top, _, rest = path.partition("/")
-        if rest and letters(top) in folders:
-            paths.append(path)
-            labels.append(classes.index(folders[letters(top)]))
-        else:
-            outside[top if rest else "."] += 1
-    notes = list(found.notes())
-    if outside:
-        where = listed(sorted(outside), limit=4)
-        notes.append(f"left out {counted(outside.total(), 'image')} not part of the set (in {where})")
-    return Manifest(
-        name=name,
-        items=ImageFiles(root=folder, paths=tuple(paths)),
-        labels=np.array(labels, dtype=np.int64),
-        classes=tuple(classes),
-        notes=tuple(notes),
-    )

@@ -1,4 +1,4 @@
-"""Decodes one image file to 8-bit RGB; refuses truncated files and decompression bombs.
+"""Decodes one image file to 8-bit RGB; refuses truncated files and decompression bombs, and notes unused bits.
 
 Imports neither torch nor, at module level, NumPy, so that the decoding workers start fast.
 """
@@ -9,11 +9,12 @@ import io
 import re
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from onepeak._core.imports import require
+from onepeak._core.wording import counted, listed
 from onepeak.data.images.dicom import SUFFIXES, first_frame, is_dicom, size_of_dicom
 from onepeak.errors import InputError, MissingExtraError
 
@@ -27,6 +28,7 @@ __all__ = [  # also Pillow's `Image`, which all other files import from here
     "TooManyPixelsError",
     "UnreadableImageError",
     "decode_image",
+    "depth_notes",
     "highest_of_16_bits",
     "known_formats",
     "upright_rgb",
@@ -52,6 +54,9 @@ _PHOTOMETRIC = 262
 _BITS_PER_SAMPLE = 258
 _ORIENTATION = 274
 _ON_ITS_SIDE = (5, 6, 7, 8)
+_SAMPLE = 16
+"""How many images are checked for unused bits."""
+_HIGHEST_OF_12_BITS = 4095
 _pillow = threading.Lock()
 _switched = ExitStack()
 _decoding: list[int] = []
@@ -262,3 +267,44 @@ def _own_bits(opened: Image.Image) -> int:
 def _tag(opened: Image.Image, number: int) -> object:
     """Returns the value of a TIFF's tag. Pillow inverts images whose 0 is white with 8 bits, but not with 16."""
     return getattr(opened, "tag_v2", {}).get(number)
+
+
+def depth_notes(
+    images: Sequence[Path | bytes], bits: int | None, *, asked: bool = False, names: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Returns a note if the 16-bit images in a sample of the data hold no value of more than 12 bits.
+
+    Scanners often write 12 bits, which then look nearly black. With `bits`, how many bits 16-bit images hold, it
+    returns a note if no image of the sample has 16 bits. `asked` says that the images are for prediction, when it is
+    too late to change the training. Without `names`, files are named if the note does not concern the whole sample.
+    """
+    if not images:
+        return ()
+    number = min(len(images), _SAMPLE)
+    sample = sorted({round(step * (len(images) - 1) / max(number - 1, 1)) for step in range(number)})
+    highest = {}
+    for index in sample:
+        with suppress(OSError, ValueError):  # both are reported when the images are decoded
+            image = images[index]
+            highest[index] = highest_of_16_bits(image if isinstance(image, bytes) else image.read_bytes())
+    known = {index: value for index, value in highest.items() if value is not None}
+    if bits is not None:
+        checked = counted(len(sample), "image")
+        return () if known else (f"`bits` {bits} has no effect: none of {checked} checked has 16 bits",)
+    # An all-zero image is black with any number of bits.
+    dark = {index: value for index, value in known.items() if 0 < value <= _HIGHEST_OF_12_BITS}
+    if not dark:
+        return ()
+    which = [names[index] for index in dark] if names else []
+    if not names and len(dark) < len(sample):
+        which = [image.name for index in dark if isinstance(image := images[index], Path)]
+    fix = (
+        "predictions mean little unless the model was trained on images as dark. If they hold 12 bits, rescale them to "
+        "fill 16, or use a model that was trained with `bits` 12 (onepeak train --bits 12)"
+        if asked
+        else "if they hold 12 bits, train with `bits` 12 (--bits 12)"
+    )
+    return (
+        f"no value above {max(dark.values()):,} of 65,535 in {counted(len(dark), '16-bit image')} checked"
+        f"{f' ({listed(which, limit=3)})' if which else ''}, which leaves few of 256 shades: {fix}",
+    )

@@ -14,7 +14,7 @@ from onepeak._core.wording import counted, listed
 from onepeak.data.images.dicom import SUFFIXES, patients_of
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.order import Order, classes_file, order_labels
-from onepeak.data.tables.faults import FEW, Fault
+from onepeak.data.tables.faults import FEW, Fault, missing_cells
 from onepeak.errors import InputError
 
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp", ".gif", ".webp", ".avif", ".ppm", ".pgm"})
@@ -183,17 +183,7 @@ def find_images(
     texts = [str(path).strip() if isinstance(path, str | int | os.PathLike) else "" for path in paths]
     tree = Tree(root)
     found = list(on_disk(root, texts, tree=tree))
-    faults = []
-    if unnamed := [index for index, text in enumerate(texts) if not text]:
-        where = listed((rows[index] for index in unnamed), limit=FEW)
-        faults.append(
-            Fault(
-                indices=tuple(unnamed),
-                sentence=f"Every row must have a `{column}`, {counted(len(unnamed), 'row')} without one: {where}",
-                advice="Fill them in",
-                reason=f"no `{column}`",
-            )
-        )
+    faults = missing_cells(f"a `{column}`", texts, rows)
     if gone := [index for index, path in enumerate(found) if path is None and texts[index]]:
         shown = listed((f"{texts[index]} (row {rows[index]})" for index in gone), limit=FEW)
         bare = not all(_is_image(PurePath(texts[index])) for index in gone)
@@ -214,8 +204,7 @@ def find_images(
         if path is not None:
             rows_of.setdefault(posixpath.normpath(_from_root(root, path).as_posix()), []).append(row)
     if twice := [f"{name} (rows {listed(at, limit=FEW)})" for name, at in rows_of.items() if len(at) > 1]:
-        sentence = f"`{column}` must name every image once, got {listed(twice, limit=FEW)}"
-        faults.append(Fault(indices=(), sentence=sentence))
+        faults.append(Fault(sentence=f"`{column}` must name every image once, got {listed(twice, limit=FEW)}"))
     return found, faults
 
 

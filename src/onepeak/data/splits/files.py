@@ -6,7 +6,7 @@ import json
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -115,28 +115,29 @@ def splits_to_csv(splits: Sequence[Split], manifest: Manifest) -> str:
 
 def splits_from_csv(file: Path, manifest: Manifest) -> list[Split]:
     """Reads the runs of such a table, whatever program wrote it."""
-    table = read_table(file, as_text=None)
+    table = read_table(file)
     for line, misfit in table.misfits.items():
         raise InputError(f"{file}, row {line} {misfit}.")
     frame = table.frame.apply(lambda column: column.str.strip())
     # a path means the same image on every machine, a position may not
     by_path = "path" in frame and (isinstance(manifest.items, ImageFiles) or "item" not in frame)
-    indices = match_paths(frame["path"].tolist(), manifest, file=file) if by_path else _positions(frame, manifest, file)
+    if by_path:
+        indices = match_paths(frame["path"].tolist(), positions_of_paths(manifest, file), manifest, file=file)
+    elif "item" not in frame:
+        raise InputError(f"{file} must have a column `path` or `item`, got {', '.join(frame.columns)}.")
+    else:
+        for line, cell in frame["item"].items():
+            if not cell.isdecimal():
+                raise InputError(f"{file}, row {line}: `item` must be a position from 0, got {cell!r}.")
+        indices = _within([int(cell) for cell in frame["item"]], len(manifest), str(file))
     if len(np.unique(indices)) < len(indices):
         twice = np.flatnonzero(np.bincount(indices) > 1)
         first = manifest.sample_name(int(twice[0]))
         raise InputError(f"{file} must have one row per sample, got several for {len(twice)}, such as {first}.")
     agree = "label" in frame and check_labels_agree(indices, frame["label"].tolist(), manifest, file=file)
     if not (agree or by_path):
-        fix = f"Give each row its `label`, one of {listed(manifest.classes)}"
-        _check_all_named(
-            len(indices),
-            manifest,
-            file,
-            fix,
-            "path",
-            end=", or add a row for every sample; an empty cell leaves it out",
-        )
+        fix, end = f"Give each row its `label`, one of {listed(manifest.classes)}", ", or add a row for every sample"
+        _check_all_named(len(indices), manifest, file, fix, "path", end=f"{end}; an empty cell leaves it out")
 
     runs = {name: (int(run[1]), int(run[2])) for name in frame.columns if (run := _RUN_COLUMN.fullmatch(name))}
     if not runs and "part" in frame:
@@ -149,36 +150,18 @@ def splits_from_csv(file: Path, manifest: Manifest) -> list[Split]:
     return [_split(indices, frame, name, file, split=split, fold=fold) for name, (split, fold) in runs.items()]
 
 
-def _positions(frame: Frame, manifest: Manifest, file: Path) -> Indices:
-    if "item" not in frame:
-        raise InputError(f"{file} must have a column `path` or `item`, got {', '.join(frame.columns)}.")
-    for line, cell in frame["item"].items():
-        if not cell.isdecimal():
-            raise InputError(f"{file}, row {line}: `item` must be a position from 0, got {cell!r}.")
-    indices = [int(cell) for cell in frame["item"]]
-    if wrong := [str(index) for index in indices if index >= len(manifest)]:
-        raise InputError(
-            f"{file} must hold positions from 0 to {len(manifest) - 1}, got {_first(wrong)}: "
-            "it was made for another data set."
-        )
-    return np.array(indices, dtype=np.int64)
-
-
 def _split(indices: Indices, frame: Frame, column: str, file: Path, *, split: int, fold: int) -> Split:
-    parts: dict[Part, list[int]] = {part: [] for part in PARTS}
-    for index, (line, cell) in zip(indices.tolist(), frame[column].items(), strict=True):
-        part = _PART_NAMES.get(cell.lower())
-        if part is not None:
-            parts[part].append(index)
-        elif cell:
-            raise InputError(
-                f"{file}, row {line}: `{column}` must be train, valid or test, or empty to leave the sample out, "
-                f"got {cell!r}."
-            )
-    for part, members in parts.items():
-        if not members:
+    parts = frame[column].str.lower().map(_PART_NAMES)
+    for line, cell in frame[column][parts.isna() & (frame[column] != "")].items():
+        raise InputError(
+            f"{file}, row {line}: `{column}` must be train, valid or test, or empty to leave the sample out, "
+            f"got {cell!r}."
+        )
+    members = {part: indices[(parts == part).to_numpy()] for part in PARTS}
+    for part, found in members.items():
+        if not len(found):
             raise InputError(f"{file}: `{column}` must put at least one sample into {part}, got none.")
-    train, valid, test = map(np.array, parts.values())
+    train, valid, test = members.values()
     return Split(train=train, valid=valid, test=test, split=split, fold=fold, protocol=file.name)
 
 
@@ -235,7 +218,7 @@ def _numbering(content: dict[str, object], manifest: Manifest, file: Path) -> In
     """Maps each position in the file to a sample of the data set, by the file's list of paths if it has one."""
     paths = content.get("paths")
     if isinstance(paths, list) and isinstance(manifest.items, ImageFiles):
-        return match_paths([str(path) for path in paths], manifest, file=file)
+        return match_paths([str(path) for path in paths], positions_of_paths(manifest, file), manifest, file=file)
     count = content.get("items", len(paths) if isinstance(paths, list) else len(manifest))
     if count != len(manifest):
         raise InputError(f"{file} was made for {count} samples, but {manifest.name!r} has {len(manifest)}.")
@@ -255,21 +238,19 @@ def _check_all_named(num_named: int, manifest: Manifest, file: Path, fix: str, k
 def _split_of_run(run: object, index: int, numbering: Indices, manifest: Manifest, file: Path) -> Split:
     if not isinstance(run, dict):
         raise InputError(f"{file}, `runs[{index}]` must be an object with train, valid and test.")
-    members: list[Indices] = []
+    members: dict[Part, Indices] = {}
     for part in PARTS:
         where = f"{file}, `runs[{index}].{part}`"
         keys = run.get(part, run.get("val") if part == "valid" else None)
         if not isinstance(keys, list) or not keys:
             raise InputError(f"{where} must be a non-empty list of paths or positions.")
         if all(isinstance(key, str) for key in keys):
-            members.append(match_paths(keys, manifest, file=file))
+            members[part] = match_paths(keys, positions_of_paths(manifest, file), manifest, file=file)
         elif all(type(key) is int for key in keys):
-            if outside := [key for key in keys if not 0 <= key < len(numbering)]:
-                raise InputError(f"{where} must hold positions from 0 to {len(numbering) - 1}, got {outside[0]}.")
-            members.append(numbering[np.array(keys)])
+            members[part] = numbering[_within(keys, len(numbering), where)]
         else:
             raise InputError(f"{where} must hold paths only or positions only.")
-    train, valid, test = members
+    train, valid, test = members.values()
     return Split(
         train=train,
         valid=valid,
@@ -291,8 +272,6 @@ def splits_from_folder(folder: Path, manifest: Manifest) -> list[Split]:
     first column; further columns are ignored. A path may begin with folders above the data set's root. A first row that
     names no image is a header. (The published code drops the first row of every file, though its files have no header.)
     """
-    if not isinstance(manifest.items, ImageFiles):
-        raise InputError(f"`protocol` {folder} goes by path, but {manifest.name!r} has no files.")
     runs = sorted(
         (int(match[1]), int(match[2]))
         for path in folder.glob("split_*/fold_*")
@@ -303,52 +282,56 @@ def splits_from_folder(folder: Path, manifest: Manifest) -> list[Split]:
             f"`protocol` {folder} must be a folder with split_0/fold_0/train_s_0_f_0.csv and so on, "
             "or the name of a protocol, or a CSV or JSON file of splits."
         )
-    positions = {path: index for index, path in enumerate(manifest.items.paths)}
-    splits = []
+    positions, splits = positions_of_paths(manifest, folder), []
     for split, fold in runs:
-        train, valid, test = (
-            _indices_of_list(folder / f"split_{split}/fold_{fold}/{part}_s_{split}_f_{fold}.csv", manifest, positions)
-            for part in PARTS
-        )
+        members: dict[Part, Indices] = {}
+        for part in PARTS:
+            file = folder / f"split_{split}/fold_{fold}/{part}_s_{split}_f_{fold}.csv"
+            names = [row[0] for row in csv.reader(io.StringIO(read_text(file))) if row and row[0].strip()]
+            if names and _position(names[0], positions) is None:
+                del names[0]
+            if not names:
+                raise InputError(f"{file} must name images of {manifest.name!r} in its first column, got no row.")
+            members[part] = match_paths(names, positions, manifest, file=file)
+        train, valid, test = members.values()
         splits.append(Split(train=train, valid=valid, test=test, split=split, fold=fold, protocol=folder.name))
     return splits
 
 
-def _indices_of_list(file: Path, manifest: Manifest, positions: dict[str, int]) -> Indices:
-    names = [row[0] for row in csv.reader(io.StringIO(read_text(file))) if row and row[0].strip()]
-    indices = [_index_of_path(name, positions) for name in names]
-    if indices and indices[0] is None:
-        names, indices = names[1:], indices[1:]
-    unknown = [name for name, index in zip(names, indices, strict=True) if index is None]
-    if unknown or not indices:
-        raise InputError(
-            f"{file} must name images of {manifest.name!r} in its first column, whose paths look like "
-            f"{next(iter(positions))!r}, got {listed(unknown, limit=3) if unknown else 'no row'}."
-        )
-    return np.array(indices, dtype=np.int64)
-
-
-def _index_of_path(name: str, positions: dict[str, int]) -> int | None:
-    """Returns the position of a path, if need be without its leading folders, which may belong to another machine."""
-    steps = PurePosixPath(plain_path(name)).parts
-    return next((positions[end] for start in range(len(steps)) if (end := "/".join(steps[start:])) in positions), None)
-
-
-def match_paths(paths: Sequence[str], manifest: Manifest, *, file: Path) -> Indices:
-    """Returns the positions of the samples with these paths (slashes or backslashes); an unknown path is an error."""
+def positions_of_paths(manifest: Manifest, file: Path) -> dict[str, int]:
+    """Returns the position of every sample by its path; `file` is what needs them, for messages."""
     if not isinstance(manifest.items, ImageFiles):
         raise InputError(f"{file} goes by path, but {manifest.name!r} has no files: give a column `item`.")
     position = {plain_path(path): index for index, path in enumerate(manifest.items.paths)}
     if len(position) < len(manifest):
         raise InputError(f"{file} goes by path, but {manifest.name!r} has a path twice: give a column `item`.")
-    plain = [plain_path(path) for path in paths]
-    unknown = [path for path, name in zip(paths, plain, strict=True) if name not in position]
-    if unknown:
+    return position
+
+
+def _position(name: str, positions: Mapping[str, int]) -> int | None:
+    """Returns the position of a path, if need be without its leading folders, which may belong to another machine."""
+    steps = PurePosixPath(plain_path(name)).parts
+    return next((positions[end] for start in range(len(steps)) if (end := "/".join(steps[start:])) in positions), None)
+
+
+def match_paths(paths: Sequence[str], positions: Mapping[str, int], manifest: Manifest, *, file: Path) -> Indices:
+    """Returns the positions of the samples with these paths (slashes or backslashes); an unknown path is an error."""
+    found = [_position(path, positions) for path in paths]
+    if unknown := [path for path, index in zip(paths, found, strict=True) if index is None]:
         raise InputError(
-            f"{file} must name samples of {manifest.name!r}, whose paths look like {manifest.items.paths[0]!r}; "
+            f"{file} must name samples of {manifest.name!r}, whose paths look like {next(iter(positions))!r}; "
             f"it has no {_first(unknown)}."
         )
-    return np.array([position[name] for name in plain], dtype=np.int64)
+    return np.array(found, dtype=np.int64)
+
+
+def _within(indices: list[int], number: int, where: str) -> Indices:
+    """Checks positions in a file."""
+    if wrong := [str(index) for index in indices if not 0 <= index < number]:
+        raise InputError(
+            f"{where} must hold positions from 0 to {number - 1}, got {_first(wrong)}: made for another data set."
+        )
+    return np.array(indices, dtype=np.int64)
 
 
 def check_labels_agree(indices: Indices, labels: Sequence[str], manifest: Manifest, *, file: Path) -> bool:

@@ -1,6 +1,5 @@
 """How cells are read: the type of a column of text, names of categories, and numbers one by one."""
 
-import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, TypeAlias
@@ -16,9 +15,20 @@ from onepeak.errors import InputError
 Commas: TypeAlias = Literal["never", "certain", "always"]
 """When a comma in a number of a CSV is decimal: "never" if commas separate the cells; "certain", only in unambiguous
 columns, if `;` or a tab separates them; "always", in all numeric columns, if the user says so."""
+Kind: TypeAlias = Literal["number", "category"]
 
 PLAIN = "Write numbers as 1234.5, or give --decimal , (`decimal`) for a CSV with decimal commas"
 """Advice for formatted numbers."""
+_MISSING = frozenset({"", "na", "n/a", "nan", "null", "?"})
+"""Common spellings of a missing value, in lower case."""
+_TRUTHS = {"true": 1.0, "false": 0.0}
+_MANY = 20
+_SLIPS = 0.1
+"""Below this share of the cells, non-numbers in a column of more than `_MANY` numbers may be typing errors."""
+_FEWEST_ZEROS = 0.05
+"""From this share on, leading zeros of integers are not typing errors."""
+_LONGEST = 40
+"""How many characters of a cell a message shows."""
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
@@ -27,6 +37,8 @@ _NUMBER = re.compile(r"[+-]?[\d.,]*\d[\d.,]*(?:[eE][+-]?\d+)?")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+,\d+|(?:\.\d{3}){2,})")
 """1,234.50, 1.234,50 and 1.234.567, but not lists such as 1,2,3."""
 _PERCENT = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s*%")
+_INTEGER = re.compile(r"(-?(?:0|[1-9]\d*))(?:\.0+)?")
+"""An integer, or a float such as `3.0`: a missing value turns a column of integers into floats. `007` is a name."""
 
 
 def with_points(texts: Sequence[str], *, commas: Commas) -> list[str] | None:
@@ -78,32 +90,6 @@ def is_formatted(text: str) -> bool:
     return any(pattern.fullmatch(text) for pattern in (_DECIMAL_COMMA, _GROUPED, _PERCENT))
 
 
-def formatted_fault(column: Column, wrong: Mapping[int, str]) -> Fault | None:
-    """Returns a fault if nearly all cells of a column that are not plain numbers are formatted numbers.
-
-    The fault concerns the whole column: leaving the rows out would keep only small or round numbers.
-    """
-    formatted = {index: text for index, text in wrong.items() if is_formatted(text)}
-    if not formatted or 10 * len(formatted) < 9 * len(wrong):
-        return None
-    return Fault(
-        indices=(),
-        sentence=f"The column {column.name!r} has formatted numbers: {shown_cells(column, formatted)}",
-        advice=f"{PLAIN}, or say with `category` (--category) that they are names",
-    )
-
-
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "?"})
-"""Common spellings of a missing value, in lower case."""
-TRUTHS = {"true": 1.0, "false": 0.0}
-
-_MANY = 20
-_SLIPS = 0.1
-"""Below this share of the cells, non-numbers in a column may be typing errors."""
-_FEWEST_ZEROS = 0.05
-"""From this share on, leading zeros of integers are not typing errors."""
-
-
 def typed(
     frame: Frame, *, as_text: Collection[str] = (), commas: Commas = "never"
 ) -> tuple[Frame, tuple[Fault, ...], tuple[str, ...]]:
@@ -127,18 +113,6 @@ def typed(
     return result, tuple(fault for fault in faults if fault is not None), _comma_notes(with_commas)
 
 
-def fault_of_text(column: Column, texts: Sequence[str | None]) -> Fault | None:
-    """Finds formatted numbers in a text column of a frame, which would be read as names."""
-    _, wrong = _numbers(texts)
-    return None if _are_codes(texts, wrong) else formatted_fault(column, wrong)
-
-
-def present_text(text: str) -> str | None:
-    """Returns the text without surrounding spaces; None if it stands for a missing value."""
-    stripped = text.strip()
-    return None if stripped.casefold() in MISSING else stripped
-
-
 def _typed(column: Column, cells: Sequence[str]) -> tuple[Column, Fault | None]:
     """Returns a column with its type, and its fault; `column` has the cells as written, for messages."""
     pandas = require("pandas", extra="data", purpose="A table")
@@ -150,28 +124,55 @@ def _typed(column: Column, cells: Sequence[str]) -> tuple[Column, Fault | None]:
         return names, None
     if not wrong:
         return numbers, None
-    if all(text.casefold() in TRUTHS for text in wrong.values()) and numbers.isna().all():
-        truths: Column = names.str.casefold().map(TRUTHS)
-        return truths.astype(float if truths.isna().any() else bool), None
-    if (fault := formatted_fault(column, wrong)) is not None:
+    if (fault := _formatted(column, wrong)) is not None:
         return numbers, fault
     if len(wrong) >= _SLIPS * names.count() or numbers.nunique() <= _MANY:
         return names, None
-    rows = counted(len(wrong), "row")
     return numbers, Fault(
         indices=tuple(wrong),
-        sentence=f"The column {column.name!r} has numbers except in {rows}: {shown_cells(column, wrong)}",
+        sentence=f"The column {column.name!r} has numbers except in {counted(len(wrong), 'row')}: "
+        f"{shown_cells(column, wrong)}",
         advice=CORRECT,
         reason=f"no number in {column.name!r}",
     )
 
 
-def _numbers(texts: Sequence[str | None]) -> tuple[list[float], dict[int, str]]:
-    """Returns the numbers, NaN where there are none, and the texts that are not numbers, by position."""
+def fault_of_text(column: Column, texts: Sequence[str | None]) -> Fault | None:
+    """Finds formatted numbers in a text column of a frame, which would be read as names."""
+    _, wrong = _numbers(texts)
+    return None if _are_codes(texts, wrong) else _formatted(column, wrong)
+
+
+def _formatted(column: Column, wrong: Mapping[int, str]) -> Fault | None:
+    """Returns a fault if nearly all cells of a column that are not plain numbers are formatted numbers.
+
+    The fault concerns the whole column: leaving the rows out would keep only small or round numbers.
+    """
+    formatted = {index: text for index, text in wrong.items() if is_formatted(text)}
+    if not formatted or 10 * len(formatted) < 9 * len(wrong):
+        return None
+    return Fault(
+        sentence=f"The column {column.name!r} has formatted numbers: {shown_cells(column, formatted)}",
+        advice=f"{PLAIN}, or say with `category` (--category) that they are names",
+    )
+
+
+def _numbers(cells: Sequence[object]) -> tuple[npt.NDArray[np.float64], dict[int, str]]:
+    """Returns the numbers, NaN where there are none, and the texts that are not numbers, by position.
+
+    In a column without numbers, true and false are read as 1 and 0.
+    """
     pandas = require("pandas", extra="data", purpose="A table")
-    values = pandas.to_numeric(pandas.Series(texts, dtype=object), errors="coerce").astype(float).tolist()
-    pairs = enumerate(zip(texts, values, strict=True))
-    return values, {index: text for index, (text, number) in pairs if text is not None and math.isnan(number)}
+    column = pandas.to_numeric(pandas.Series(cells, dtype=object), errors="coerce")
+    values: npt.NDArray[np.float64] = column.to_numpy(np.float64, copy=True, na_value=np.nan)
+    gone = np.isnan(values)
+    written = {index: cells[index] for index in np.flatnonzero(gone).tolist()}
+    wrong = {n: text for n, cell in written.items() if isinstance(cell, str) and (text := present_text(cell))}
+    if gone.all():
+        truths = {index: _TRUTHS[text.casefold()] for index, text in wrong.items() if text.casefold() in _TRUTHS}
+        values[list(truths)] = list(truths.values())
+        wrong = {index: text for index, text in wrong.items() if index not in truths}
+    return values, wrong
 
 
 def _are_codes(texts: Sequence[str | None], wrong: Collection[int]) -> bool:
@@ -181,20 +182,20 @@ def _are_codes(texts: Sequence[str | None], wrong: Collection[int]) -> bool:
     return zeros > 0 and zeros >= _FEWEST_ZEROS * len(numbers) and all(text.isdecimal() for text in numbers)
 
 
-_INTEGER = re.compile(r"(-?(?:0|[1-9]\d*))(?:\.0+)?")
-"""An integer, or a float such as `3.0`: a missing value turns a column of integers into floats. `007` is a name."""
+def present_text(text: str) -> str | None:
+    """Returns the text without surrounding spaces; None if it stands for a missing value."""
+    stripped = text.strip()
+    return None if stripped.casefold() in _MISSING else stripped
+
+
+def texts_of(column: Column) -> list[str]:
+    """Returns the cells as text without surrounding spaces, empty where there is none."""
+    return ["" if gone else str(value).strip() for value, gone in zip(column.tolist(), column.isna(), strict=True)]
 
 
 def names_of(column: Column) -> list[str | None]:
     """Returns the cells as names: text without surrounding spaces, None if missing."""
     return [None if gone else _name(value) for value, gone in zip(column.tolist(), column.isna(), strict=True)]
-
-
-def as_names(column: Column) -> Column:
-    """Returns the result of `names_of` as a column."""
-    pandas = require("pandas", extra="data", purpose="A table")
-    names: Column = pandas.Series(names_of(column), index=column.index, name=column.name, dtype=object)
-    return names
 
 
 def categories_of(column: Column) -> tuple[str, ...]:
@@ -221,12 +222,6 @@ def _name(value: object) -> str | None:
     return present_text(str(value))
 
 
-Kind: TypeAlias = Literal["number", "category"]
-
-_LONGEST = 40
-"""How many characters of a cell a message shows."""
-
-
 def kind_of(column: Column) -> Kind:
     """Returns the kind of a column by its type: numbers and booleans, or text and categories."""
     types = require("pandas", extra="data", purpose="A table").api.types
@@ -249,21 +244,15 @@ def kind_of(column: Column) -> Kind:
 def number_cells(column: Column) -> tuple[npt.NDArray[np.float64], dict[int, str]]:
     """Returns the numbers in a column of numbers or text, and a message for each cell that is not one, by position.
 
-    Missing values and bad cells are NaN. In a column without numbers, true and false are read as 1 and 0.
+    Missing values and bad cells are NaN.
     """
-    pandas = require("pandas", extra="data", purpose="A table")
     kind_of(column)  # raises for dates and other types
-    cells = column.astype(object)
-    values: npt.NDArray[np.float64]
-    values = pandas.to_numeric(cells, errors="coerce").to_numpy(np.float64, copy=True, na_value=np.nan)
-    written, has_numbers, wrong = cells.tolist(), not np.isnan(values).all(), dict[int, str]()
-    for index in np.flatnonzero(np.isnan(values)).tolist():
-        text = present_text(written[index]) if isinstance(written[index], str) else None
-        if text is not None and text.casefold() in TRUTHS and not has_numbers:
-            values[index] = TRUTHS[text.casefold()]
-        elif text is not None:
-            shown = repr(text if len(text) <= _LONGEST else text[:_LONGEST] + "...")
-            wrong[index] = f"`{column.name}` must be a number, got {shown}{f'. {PLAIN}' if is_formatted(text) else ''}"
+    written = column.astype(object).tolist()
+    values, texts = _numbers(written)
+    wrong = {}
+    for index, text in texts.items():
+        shown = repr(text if len(text) <= _LONGEST else text[:_LONGEST] + "...")
+        wrong[index] = f"`{column.name}` must be a number, got {shown}{f'. {PLAIN}' if is_formatted(text) else ''}"
     with np.errstate(over="ignore"):  # the networks use float32; values that overflow it are reported
         infinite = np.isinf(values.astype(np.float32))
     for index in np.flatnonzero(infinite).tolist():

@@ -4,14 +4,13 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from onepeak._core.imports import Column, Frame, require
+from onepeak._core.imports import Frame, require
 from onepeak._core.registry import unknown_name
 from onepeak._core.wording import counted, listed
 from onepeak.data.tables.cells import present_text
-from onepeak.data.tables.codes import is_date
-from onepeak.data.tables.faults import FEW, Fault, shown_rows
+from onepeak.data.tables.encode import is_date
+from onepeak.data.tables.faults import Fault, shown_rows
 from onepeak.errors import InputError
 
 PATH = "path"
@@ -19,59 +18,50 @@ LABEL = "label"
 GROUP = "group"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Columns:
-    """The columns of a table by role."""
-
-    label: str
-    group: str | None
-    path: str | None
-    """None for a table of features."""
-    others: tuple[str, ...]
-    """All other columns: features, or columns of a list of images that are not read."""
-
-
-def columns_of(
+def roles_of(
     frame: Frame,
     *,
     label: str,
-    group: str | None = None,
-    path: str | None = None,
-    text: str | None = None,
-    columns: Collection[str] = (),
-    category: Collection[str] = (),
-    drop: Collection[str] = (),
-    read_as: str = "",
-) -> Columns:
+    group: str | None,
+    path: str | None,
+    text: str | None,
+    columns: Collection[str],
+    category: Collection[str],
+    drop: Collection[str],
+    read_as: str,
+) -> tuple[str | None, str | None, list[str]]:
     """Checks the roles given for the columns (see `onepeak.data.from_frame`), and infers the others.
 
     `read_as` says what the rows are if `category` and `drop` do not apply to them; otherwise it is empty.
+
+    Returns:
+        The column of groups; that of paths, None for a table of features; and the others: features, or columns of a
+        list of images that are not read.
     """
-    _check_names(frame)
-    _find(frame, "label", label)
-    names = [column for column in frame.columns if column not in drop]
+    names = [str(column) for column in frame.columns]
+    if twice := repeated(names):
+        raise InputError(f"The columns of a table must have different names, got {listed(twice)} more than once.")
+    if names != list(frame.columns):
+        raise InputError("The column names of a table must be text: use frame.columns = frame.columns.astype(str).")
+    names = [name for name in names if name not in drop]
     if group is None and GROUP in names and label != GROUP:
         group = GROUP
-    if text is not None:
-        _find(frame, "text", text)
     if path is None and text is None and PATH in names and PATH not in (label, group):
         path = PATH
-    if group is not None:
-        _find(frame, "group", group)
+    roles = {"label": label, "text": text, "group": group, "path": path}
+    for argument, column in roles.items():
+        if column is not None:
+            _find(frame, argument, column)
     if path is not None:
-        _find(frame, "path", path)
         read_as = "a list of images"
-    if path is not None and path in (label, group):
-        raise InputError(f"`path` must not be the column of labels or of groups, got {path!r}.", argument="path")
-    uses: dict[str | None, str] = {label: "the column of labels", group: "the column of groups"}
-    _check_features(frame, "drop", drop, taken=uses, read_as=read_as)
-    uses |= dict.fromkeys(drop, "which `drop` leaves out")
-    _check_features(frame, "category", category, taken=uses, read_as=read_as)
-    uses |= {text: "the column of texts"}
-    _check_features(frame, "columns", columns, taken=uses, read_as=read_as)
-    chosen = names if text is None else columns
-    others = tuple(column for column in chosen if column not in (label, group, path))
-    return Columns(label=label, group=group, path=path, others=others)
+        if path in (label, group):
+            raise InputError(f"`path` must not be the column of labels or of groups, got {path!r}.", argument="path")
+    taken = {label: "the column of labels", group: "the column of groups", text: "the column of texts"}
+    _check_features(frame, "drop", drop, taken=taken, read_as=read_as)
+    taken |= dict.fromkeys(drop, "which `drop` leaves out")
+    _check_features(frame, "category", category, taken=taken, read_as=read_as)
+    _check_features(frame, "columns", columns, taken=taken, read_as=read_as)
+    return group, path, [name for name in (names if text is None else columns) if name not in (label, group, path)]
 
 
 def one_label(frame: Frame, label: str) -> tuple[Frame, list[Fault], tuple[str, ...]]:
@@ -108,14 +98,6 @@ def label_columns(label: str, columns: Collection[str]) -> list[str]:
 def repeated(names: Sequence[str]) -> list[str]:
     """Returns the names that occur more than once, sorted."""
     return sorted(name for name, count in Counter(names).items() if count > 1)
-
-
-def _check_names(frame: Frame) -> None:
-    names = [str(column) for column in frame.columns]
-    if twice := repeated(names):
-        raise InputError(f"The columns of a table must have different names, got {listed(twice)} more than once.")
-    if names != list(frame.columns):
-        raise InputError("The column names of a table must be text: use frame.columns = frame.columns.astype(str).")
 
 
 def _find(frame: Frame, argument: str, column: str) -> None:
@@ -156,28 +138,6 @@ _NAMES = 20
 """With fewer names a column may be any category."""
 _ROWS_EACH = 20
 """With more rows per name on average a column may be any category, such as cities."""
-
-
-def group_names(column: Column) -> list[str]:
-    """Returns the group names as text, empty if missing."""
-    return ["" if gone else str(value).strip() for value, gone in zip(column.tolist(), column.isna(), strict=True)]
-
-
-def group_faults(column: Column) -> list[Fault]:
-    """Describes rows without a group."""
-    missing = tuple(index for index, name in enumerate(group_names(column)) if not name)
-    if not missing:
-        return []
-    where = listed((column.index[index] for index in missing), limit=FEW)
-    return [
-        Fault(
-            indices=missing,
-            sentence=f"Every row must have a group, {counted(len(missing), 'row')} "
-            f"{'has' if len(missing) == 1 else 'have'} none in {column.name!r}: {where}",
-            advice="Give each row that belongs to no group a unique name",
-            reason=f"no group in {column.name!r}",
-        )
-    ]
 
 
 def likely_groups(frame: Frame) -> Iterator[str]:

@@ -16,7 +16,7 @@ CORRECT = "Correct these cells, or empty them: missing values are filled in"
 class Fault:
     """One kind of mistake, in a column or in the length of rows, and where it occurs."""
 
-    indices: tuple[int, ...]
+    indices: tuple[int, ...] = ()
     """Positions of the rows; empty if the whole column is at fault, so that leaving rows out does not help."""
     sentence: str
     """What is required, and the first cells that violate it, with their rows; without a full stop."""
@@ -29,6 +29,17 @@ class Fault:
 
     def __str__(self) -> str:
         return ". ".join(filter(None, (self.sentence, self.advice))) + "."
+
+
+def missing_cells(
+    what: str, texts: Sequence[str], rows: Sequence[Hashable], *, advice: str = "Fill them in"
+) -> list[Fault]:
+    """Describes the rows whose text is empty, if there are any; `what` is the text that every row must have."""
+    missing = tuple(index for index, text in enumerate(texts) if not text)
+    where = listed((rows[index] for index in missing), limit=FEW)
+    sentence = f"Every row must have {what}, {counted(len(missing), 'row')} without one: {where}"
+    reason = f"no {what.removeprefix('a ')}"
+    return [Fault(indices=missing, sentence=sentence, advice=advice, reason=reason)] if missing else []
 
 
 def rows_without(

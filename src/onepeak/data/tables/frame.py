@@ -13,11 +13,10 @@ from onepeak.data.images.dicom import patients_of
 from onepeak.data.images.folder import find_images, image_files
 from onepeak.data.manifest import FeatureRows, ImageFiles, Items, Manifest, Texts, group_note
 from onepeak.data.order import Order, read_labels
-from onepeak.data.tables.cells import as_names
-from onepeak.data.tables.codes import cell_fault, encode_features, encode_like, feature_faults, odd_values
-from onepeak.data.tables.columns import LABEL, PATH, columns_of, group_faults, group_names, likely_groups, one_label
-from onepeak.data.tables.faults import Fault, refuse_lost, rows_without
-from onepeak.data.texts.read import text_faults, texts_of
+from onepeak.data.tables.cells import names_of, texts_of
+from onepeak.data.tables.columns import LABEL, PATH, likely_groups, one_label, roles_of
+from onepeak.data.tables.encode import cell_fault, encode_features, encode_like, feature_faults, odd_values
+from onepeak.data.tables.faults import Fault, missing_cells, refuse_lost, rows_without
 from onepeak.errors import InputError
 
 
@@ -78,12 +77,11 @@ def from_frame(
         raise InputError(f"`frame` must be a pandas DataFrame, got {type(frame).__name__}.")
     if not len(frame):
         raise InputError("The table must have at least one row, got none.")
-    read_as = "" if like is None else "rows that are read with `like`"
     frame, several, label_notes = one_label(frame, label)
     faults = [*faults, *several]
     if like is not None and like.texts is not None:
         text = like.texts.column
-    roles = columns_of(
+    group, path, names = roles_of(
         frame,
         label=label,
         group=group,
@@ -92,12 +90,10 @@ def from_frame(
         columns=columns,
         category=category,
         drop=drop,
-        read_as=read_as,
+        read_as="" if like is None else "rows that are read with `like`",
     )
-    if like is not None and roles.path is not None:
-        raise InputError(
-            f"`like` is for a table of features, but the column {roles.path!r} names images: leave it out."
-        )
+    if like is not None and path is not None:
+        raise InputError(f"`like` is for a table of features, but the column {path!r} names images: leave it out.")
     source = ""
     if order is None and getattr(frame[label].dtype, "ordered", False):
         order, source = [str(name) for name in frame[label].cat.categories], "the column's categories"
@@ -105,32 +101,33 @@ def from_frame(
     unread = {index for fault in faults if fault.unread for index in fault.indices}
     readable = [index for index in range(len(frame)) if index not in unread]
     part = frame.iloc[readable]
-    others = part[list(roles.others)]
-    folder = expanded("." if root is None else root)
-    if roles.path is not None:
+    rows, others, folder = part.index.tolist(), part[names], expanded("." if root is None else root)
+    if path is not None:
         faults = [fault for fault in faults if fault.unread or fault in several]  # other columns are not read
-        written = part[roles.path].tolist()
-        paths, own_faults = find_images(written, root=folder, rows=list(part.index), column=roles.path)
+        written = part[path].tolist()
+        found, own_faults = find_images(written, root=folder, rows=rows, column=path)
     elif like is not None:
-        rows, notes, wrong = encode_like(part, columns=like.plain_columns, categories=like.categories)
+        known, notes, wrong = encode_like(part, columns=like.plain_columns, categories=like.categories)
         own_faults = [cell_fault(part[name], cells) for name, cells in wrong.items()]
     else:
         infer = pandas.api.types.infer_dtype
-        dates = [name for name in others.columns if infer(others[name]) in ("datetime64", "datetime", "date")]
+        dates = [name for name in names if infer(others[name]) in ("datetime64", "datetime", "date")]
         others = others.copy()
         for column in {*category, *dates}:  # dates become text, as in a CSV
-            others[column] = as_names(others[column])
+            others[column] = names_of(others[column])
         own_faults = feature_faults(others.drop(columns=list(category)))
-    labelled = part[label]
-    plain = [None if gone else value for value, gone in zip(labelled.tolist(), labelled.isna(), strict=True)]
-    ordered, label_faults = read_labels(plain, order=order, source=source, rows=list(part.index))
+    plain = [None if gone else value for value, gone in zip(part[label].tolist(), part[label].isna(), strict=True)]
+    ordered, label_faults = read_labels(plain, order=order, source=source, rows=rows)
     own_faults += label_faults
-    if roles.group is not None:
-        own_faults += group_faults(part[roles.group])
+    if group is not None:
+        groups_of_rows = texts_of(part[group])
+        advice = "Give each row that belongs to no group a unique name"
+        own_faults += missing_cells(f"a group in {group!r}", groups_of_rows, rows, advice=advice)
     if text is not None:
-        own_faults += text_faults(part[text])
+        texts = texts_of(part[text])
+        own_faults += missing_cells(f"a text in {text!r}", texts, rows)
     own_faults = [replace(fault, indices=tuple(readable[index] for index in fault.indices)) for fault in own_faults]
-    good, left_out = rows_without([*faults, *own_faults], rows=list(frame.index), skip_bad=skip_bad)
+    good, left_out = rows_without([*faults, *own_faults], rows=frame.index.tolist(), skip_bad=skip_bad)
     assert ordered is not None  # otherwise there is a fault
 
     used = np.flatnonzero(np.isin(readable, good)).tolist()
@@ -139,44 +136,42 @@ def from_frame(
         lost = set(ordered.labels.tolist()).difference(labels.tolist(), [-1])
         refuse_lost([ordered.classes[code] for code in sorted(lost)], left_out)
     items: Items
-    if roles.path is not None:
-        existing = [file for index in used if (file := paths[index]) is not None]
+    groups = None if group is None else tuple(groups_of_rows[index] for index in used)
+    if path is not None:
+        existing = [file for index in used if (file := found[index]) is not None]
         items, notes = image_files(existing, root=folder, written=[written[index] for index in used])
-        if roles.others:
-            notes = (*notes, f"left out {counted(len(roles.others), 'column')} of the list: {listed(roles.others)}")
+        if names:
+            notes = (*notes, f"left out {counted(len(names), 'column')} of the list: {listed(names)}")
     elif like is not None:
-        items = rows.take(used)
+        items = known.take(used)
         notes = (*notes, *(odd_values(items) if items.columns else ()))
-    elif text is not None and not roles.others:
-        items, notes = FeatureRows(columns=(), values=np.empty((len(used), 0))), ()
-    else:
+    elif names or text is None:
         positions = [readable[index] for index in used]
         items, notes = encode_features(others.iloc[used], positions=positions, named=category)
-    if roles.group is None and like is None:
+    else:
+        items, notes = FeatureRows(columns=(), values=np.empty((len(used), 0))), ()
+    if group is None and like is None:
         notes = (*notes, *likely_groups(others.iloc[used]))
-    if text is not None:
-        assert isinstance(items, FeatureRows)
-        items = replace(items, texts=Texts(column=text, values=tuple(texts_of(part[text].iloc[used]))))
-        left = [name for name in part.columns if name not in (label, roles.group, text, *roles.others)]
+    if text is not None and isinstance(items, FeatureRows):
+        items = replace(items, texts=Texts(column=text, values=tuple(texts[index] for index in used)))
+        left = [name for name in part.columns if name not in (label, group, text, *names)]
         if left and like is None:
             notes = (*notes, f"left out {counted(len(left), 'column')} beside the texts: {listed(left)}")
-    if isinstance(items, FeatureRows) and root is not None:
+    if path is None and root is not None:
         raise InputError(f"`root` has no use for a table of features (it has no column `{PATH}`): leave it out.")
-    groups, of_patients = None, tuple[str, ...]()
-    if roles.group is not None:
-        groups = tuple(group_names(part[roles.group].iloc[used]))
-    elif isinstance(items, ImageFiles):
+    if group is None and isinstance(items, ImageFiles):
         groups, of_patients = patients_of(items.root, items.paths)
+        notes = (*notes, *of_patients)
     return Manifest(
         name=name,
         items=items,
         labels=labels,
         classes=ordered.classes,
         groups=groups,
-        rows=tuple(part.index[used].tolist()),
+        rows=tuple(rows[index] for index in used),
         label_column=label,
-        group_column=roles.group,
-        path_column=roles.path,
+        group_column=group,
+        path_column=path,
         num_left_out=len(frame) - len(used),
-        notes=(*left_out, *label_notes, *ordered.notes, *notes, *of_patients, *group_note(groups, roles.group)),
+        notes=(*left_out, *label_notes, *ordered.notes, *notes, *group_note(groups, group)),
     )

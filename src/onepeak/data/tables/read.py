@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from onepeak.errors import InputError
 
 CSV_SUFFIXES = (".csv", ".tsv")
 PARQUET_SUFFIXES = (".parquet", ".pq")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,21 +44,18 @@ class Table:
 def read_table(
     path: Path,
     *,
-    as_text: Collection[str] | None = (),
     empty: bool = False,
     decimal: str | None = None,
     encoding: str | None = None,
     missing: Collection[str] = (),
 ) -> Table:
-    """Reads a CSV (comma, semicolon or tab; UTF-8; with a header) or a parquet file.
+    """Reads a CSV (comma, semicolon or tab; UTF-8; with a header) as text, or a parquet file.
 
     Faults in single rows raise no error here; they are listed in `faults`. The rows of a CSV are named by their line,
     the header being row 1.
 
     Args:
         path: The file; its suffix determines the format.
-        as_text: Columns of a CSV to keep as text, such as labels: `01` and `NA` may be names of classes. None keeps all
-            columns as text.
         empty: Whether a row of a CSV with nothing but separators counts as a row.
         decimal: "," if commas in the numbers of a CSV are decimal even where they might separate thousands. By default
             they are decimal only in files separated by semicolons or tabs, in unambiguous columns, which a note lists.
@@ -77,8 +75,46 @@ def read_table(
     if suffix not in CSV_SUFFIXES:
         known = ", ".join((*CSV_SUFFIXES, *PARQUET_SUFFIXES))
         raise InputError(f"A table must be a file that ends in {known}, got {path.name}. Save it as CSV or parquet.")
-    table = _read_csv(path, empty, decimal, encoding, missing)
-    return table if as_text is None else table.typed(as_text)
+    pandas = require("pandas", extra="data", purpose="A table")
+    numbers, lines, separator = csv_rows(path, empty=empty, encoding=encoding)
+    commas: Commas = "always" if decimal is not None else "never" if separator == "," else "certain"
+    faults, misfits, order, notes = list[Fault](), dict[int, int](), None, tuple[str, ...]()
+    if (indexed := class_index_table(lines)) is not None:
+        header, lines, order = indexed
+        notes = ("first row read as: rows, features, names of the classes in their order",)
+    else:
+        header, lines = [visible(name.strip()) for name in lines[0]], lines[1:]
+        _check_header(path, header)
+        misfits = {n: len(line) for n, line in zip(numbers[1:], lines, strict=True) if len(line) != len(header)}
+    if not lines:
+        raise InputError(f"{path} has a header and no rows.")
+    must = f"must have {counted(len(header), 'field')}, like the header"
+    if misfits:
+        shown = listed((f"row {number} ({own})" for number, own in misfits.items()), limit=FEW)
+        do_not = f"{counted(len(misfits), 'row')} {'does' if len(misfits) == 1 else 'do'} not"
+        fault = Fault(
+            indices=tuple(index for index, number in enumerate(numbers[1:]) if number in misfits),
+            sentence=f"Every row {must}, but {do_not}: {shown}",
+            advice="Correct them",
+            reason="more or fewer fields than the header",
+            unread=True,
+        )
+        if len(misfits) == len(lines):
+            raise InputError(f"{fault.sentence}. Correct the header of {path.name}, or the rows.")
+        faults.append(fault)
+    gone = frozenset(missing)
+    cells = [
+        ["" if cell.strip() in gone else cell for cell in line] if len(line) == len(header) else [""] * len(header)
+        for line in lines
+    ]
+    return Table(
+        frame=pandas.DataFrame(cells, columns=header, index=numbers[1:], dtype=object),
+        order=order,
+        notes=notes,
+        misfits={number: f"{must}, got {own}" for number, own in misfits.items()},
+        faults=tuple(faults),
+        commas=commas,
+    )
 
 
 def csv_rows(path: Path, *, empty: bool = False, encoding: str | None = None) -> tuple[list[int], list[list[str]], str]:
@@ -120,62 +156,15 @@ def _refuse_open_quotes(path: Path, text: str, separator: str) -> None:
             ) from None
 
 
-def _read_csv(path: Path, empty: bool, decimal: str | None, encoding: str | None, missing: Collection[str]) -> Table:
-    pandas = require("pandas", extra="data", purpose="A table")
-    numbers, lines, separator = csv_rows(path, empty=empty, encoding=encoding)
-    commas: Commas = "always" if decimal is not None else "never" if separator == "," else "certain"
-    misfits: dict[int, int] = {}
-    order: tuple[str, ...] | None = None
-    indexed = class_index_table(lines)
-    if indexed is not None:
-        header, lines, order = indexed
-        notes = ["first row read as: rows, features, names of the classes in their order"]
-    else:
-        header, lines, notes = [visible(name.strip()) for name in lines[0]], lines[1:], []
-        _check_header(path, header)
-        misfits = {n: len(line) for n, line in zip(numbers[1:], lines, strict=True) if len(line) != len(header)}
-    if not lines:
-        raise InputError(f"{path} has a header and no rows.")
-    faults = [_misfit_fault(misfits, numbers[1:], len(header))] if misfits else []
-    if len(misfits) == len(lines):
-        raise InputError(f"{faults[0].sentence}. Correct the header of {path.name}, or the rows.")
-    if missing:
-        lines = [["" if cell.strip() in missing else cell for cell in line] for line in lines]
-    cells = [line if len(line) == len(header) else [""] * len(header) for line in lines]
-    frame = pandas.DataFrame(cells, columns=header, index=numbers[1:], dtype=object)
-    messages = {n: f"must have {len(header)} fields, like the header, got {own}" for n, own in misfits.items()}
-    return Table(frame=frame, order=order, notes=tuple(notes), misfits=messages, faults=tuple(faults), commas=commas)
-
-
-def _misfit_fault(misfits: Mapping[int, int], numbers: Sequence[int], num_fields: int) -> Fault:
-    shown = listed((f"row {number} ({own})" for number, own in misfits.items()), limit=FEW)
-    do_not = f"{counted(len(misfits), 'row')} {'does' if len(misfits) == 1 else 'do'} not"
-    return Fault(
-        indices=tuple(index for index, number in enumerate(numbers) if number in misfits),
-        sentence=f"Every row must have {counted(num_fields, 'field')}, like the header, but {do_not}: {shown}",
-        advice="Correct them",
-        reason="more or fewer fields than the header",
-        unread=True,
-    )
-
-
 def _check_header(path: Path, header: Sequence[str]) -> None:
     if twice := repeated(header):
         raise InputError(f"The columns of {path.name} must have different names, got {listed(twice)} more than once.")
-    if all(_is_number(name) for name in header) or any(Path(name).suffix.lower() in IMAGE_SUFFIXES for name in header):
+    if all(map(_NUMBER.fullmatch, header)) or any(Path(name).suffix.lower() in IMAGE_SUFFIXES for name in header):
         raise InputError(
             f"The first row of {path.name} must name the columns, it reads {listed(header)}. "
             "Add a header: path,label for images, or the names of the features and the label.",
             page="table",
         )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _read_parquet(path: Path) -> Frame:

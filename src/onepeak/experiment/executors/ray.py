@@ -28,9 +28,9 @@ from onepeak._core.check import check_choice, check_integer, check_number
 from onepeak._core.files import clear_unfinished, locked, write_in_one_step
 from onepeak._core.imports import require
 from onepeak._core.wording import counted
+from onepeak.data.images.store.build import folder_of_sent, pieces_of, same_store, store_of_pieces
 from onepeak.data.images.store.images import ImageStore, StoreIndex
 from onepeak.data.images.store.key import default_cache_dir
-from onepeak.data.images.store.transfer import folder_of_sent, pieces_of, same_store, store_of_pieces
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError, OnepeakError, first_line
 from onepeak.experiment.events import Elsewhere, Event, Failed, Finished, Lost, Report
@@ -405,7 +405,7 @@ def _remove_abandoned(parent: Path) -> None:
 
 
 Pieces: TypeAlias = Callable[[], Iterable[bytes]]
-"""Fetches the pixels of the store, see `onepeak.data.images.store.transfer.pieces_of`."""
+"""Fetches the pixels of the store, see `onepeak.data.images.store.build.pieces_of`."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -8,10 +8,10 @@ predicted and the true labels. `num_classes` counts the classes that never occur
 """
 
 from onepeak.metrics.functional.classification_index import (
+    closeness_evaluation_measure,
     ordinal_classification_index,
     uniform_ordinal_classification_index,
 )
-from onepeak.metrics.functional.closeness import closeness_evaluation_measure
 from onepeak.metrics.functional.cohen_kappa import quadratic_weighted_kappa, weighted_kappa
 from onepeak.metrics.functional.confusion_matrix import confusion_matrix
 from onepeak.metrics.functional.errors import (

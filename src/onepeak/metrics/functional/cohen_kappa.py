@@ -9,7 +9,6 @@ from onepeak._core.check import check_choice, check_number, check_weights, reada
 from onepeak._core.tensors import Labels, PerSample, Scalar
 from onepeak.errors import InputError
 from onepeak.metrics.functional.confusion_matrix import class_distances, confusion_matrix
-from onepeak.metrics.record import MetricRecord, metric_class
 
 NamedWeighting: TypeAlias = Literal["none", "linear", "quadratic"]
 """The cost of a disagreement: constant, its distance, or its squared distance."""
@@ -96,32 +95,3 @@ def _costs(weighting: Weighting, table: Tensor) -> Tensor:
             return distances.square()
         case _:
             return distances.pow(weighting)
-
-
-QWK = MetricRecord(
-    name="qwk",
-    title="Quadratic weighted kappa",
-    higher_is_better=True,
-    low=-1.0,
-    default=True,
-    reference="Cohen 1968, Weighted kappa",
-    make=metric_class("QuadraticWeightedKappa"),
-)
-
-KAPPA = MetricRecord(
-    name="kappa",
-    title="Cohen's kappa",
-    higher_is_better=True,
-    low=-1.0,
-    reference="Cohen 1960, A coefficient of agreement for nominal scales",
-    make=metric_class("WeightedKappa", weighting="none"),
-)
-
-LWK = MetricRecord(
-    name="lwk",
-    title="Linear weighted kappa",
-    higher_is_better=True,
-    low=-1.0,
-    reference="Cohen 1968, Weighted kappa",
-    make=metric_class("WeightedKappa", weighting="linear"),
-)

@@ -13,7 +13,6 @@ from onepeak.metrics.functional.confusion_matrix import (
     total_weight,
     weighted_sum,
 )
-from onepeak.metrics.record import MetricRecord, metric_class
 from onepeak.posterior import median
 
 
@@ -135,77 +134,3 @@ def _errors_by_class(predicted: Labels, labels: Labels, num_classes: int, sample
     """Returns the mean absolute error of each true class; nan for a class without samples."""
     table = confusion_matrix(predicted, labels, num_classes=num_classes, sample_weight=sample_weight)
     return (table * class_distances(table)).sum(dim=-1) / table.sum(dim=-1)
-
-
-MAE = MetricRecord(
-    name="mae",
-    title="Mean absolute error",
-    higher_is_better=False,
-    high=None,
-    default=True,
-    make=metric_class("MeanAbsoluteError"),
-)
-
-MAE_MEDIAN = MetricRecord(
-    name="mae_median",
-    title="Mean absolute error by the median",
-    higher_is_better=False,
-    high=None,
-    needs="log_probs",
-    default=True,
-    make=metric_class("MeanAbsoluteErrorOfMedian"),
-)
-
-ACCURACY = MetricRecord(
-    name="accuracy",
-    title="Accuracy",
-    higher_is_better=True,
-    default=True,
-    make=metric_class("Accuracy"),
-)
-
-ACCURACY_WITHIN_1 = MetricRecord(
-    name="accuracy_within_1",
-    title="Accuracy within one class",
-    higher_is_better=True,
-    default=True,
-    make=metric_class("AccuracyWithin", k=1),
-)
-
-ACCURACY_WITHIN_3, ACCURACY_WITHIN_5 = (
-    MetricRecord(
-        name=f"accuracy_within_{k}",
-        title=f"Cumulative score at {k}: accuracy within {k} classes",
-        higher_is_better=True,
-        make=metric_class("AccuracyWithin", k=k),
-    )
-    for k in (3, 5)
-)
-
-AMAE = MetricRecord(
-    name="amae",
-    title="Mean absolute error, averaged over classes",
-    higher_is_better=False,
-    high=None,
-    default=True,
-    reference="Baccianella, Esuli, Sebastiani 2009, Evaluation measures for ordinal regression",
-    make=metric_class("AverageMeanAbsoluteError"),
-)
-
-MMAE = MetricRecord(
-    name="mmae",
-    title="Mean absolute error of the worst class",
-    higher_is_better=False,
-    high=None,
-    default=True,
-    reference="Cruz-Ramírez et al. 2014, Metrics to guide a multi-objective evolutionary algorithm",
-    make=metric_class("MaximumMeanAbsoluteError"),
-)
-
-RMSE = MetricRecord(
-    name="rmse",
-    title="Root mean squared error",
-    higher_is_better=False,
-    high=None,
-    make=metric_class("RootMeanSquaredError"),
-)

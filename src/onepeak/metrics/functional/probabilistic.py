@@ -1,7 +1,5 @@
 """How good the probabilities are: proper scores and calibration."""
 
-import math
-
 import torch
 from torch import Tensor
 
@@ -9,7 +7,6 @@ from onepeak._core.check import check_integer, check_labels, check_log_probs
 from onepeak._core.tensors import Labels, LogProbs, PerSample, Scalar, full_precision
 from onepeak.errors import InputError
 from onepeak.metrics.functional.confusion_matrix import as_weights
-from onepeak.metrics.record import MetricRecord, metric_class
 from onepeak.posterior.calibrate import bin_sums
 
 
@@ -194,54 +191,3 @@ def adaptive_calibration_error(
         differences = (probs_of_class - happened_of_class)[order].unsqueeze(-1)
         gaps.append((shares.clamp(min=0) * differences).sum(dim=0).abs().sum())
     return torch.stack(gaps).sum() / (num_classes * weights.sum())
-
-
-RPS = MetricRecord(
-    name="rps",
-    title="Ranked probability score",
-    higher_is_better=False,
-    high=None,
-    needs="log_probs",
-    default=True,
-    reference="Epstein 1969, A scoring system for probability forecasts of ranked categories",
-    make=metric_class("RankedProbabilityScore"),
-)
-
-NLL = MetricRecord(
-    name="nll",
-    title="Negative log-likelihood",
-    higher_is_better=False,
-    high=math.inf,
-    needs="log_probs",
-    default=True,
-    make=metric_class("NegativeLogLikelihood"),
-)
-
-ECE = MetricRecord(
-    name="ece",
-    title="Expected calibration error",
-    higher_is_better=False,
-    needs="log_probs",
-    default=True,
-    reference="Guo et al. 2017, On calibration of modern neural networks",
-    make=metric_class("ExpectedCalibrationError"),
-)
-
-SCE = MetricRecord(
-    name="sce",
-    title="Static calibration error: of every class",
-    higher_is_better=False,
-    needs="log_probs",
-    reference="Nixon et al. 2019, Measuring calibration in deep learning",
-    make=metric_class("StaticCalibrationError"),
-)
-
-EMD = MetricRecord(
-    name="emd",
-    title="Earth mover's distance to the truth: expected absolute error",
-    higher_is_better=False,
-    high=None,
-    needs="log_probs",
-    reference="Rubner, Tomasi, Guibas 2000, The earth mover's distance as a metric for image retrieval",
-    make=metric_class("EarthMoverDistance"),
-)

@@ -4,7 +4,6 @@ from torch import Tensor
 
 from onepeak._core.tensors import Labels, PerSample, Scalar
 from onepeak.metrics.functional.confusion_matrix import confusion_matrix
-from onepeak.metrics.record import MetricRecord, metric_class
 
 
 def kendall_tau(
@@ -69,24 +68,3 @@ def _correlation(covariance: Tensor, variance: Tensor, other_variance: Tensor) -
     """Returns a covariance over the root of two variances; 0 / 0, which is nan, if one of them is zero."""
     # Two roots, because the product of two sums over pairs could overflow; clamped, because roots round.
     return (covariance / (variance.sqrt() * other_variance.sqrt())).clamp(-1, 1)
-
-
-TAU = MetricRecord(
-    name="tau",
-    title="Kendall's tau-b",
-    higher_is_better=True,
-    low=-1.0,
-    default=True,
-    reference="Kendall 1945, The treatment of ties in ranking problems",
-    make=metric_class("KendallTau"),
-)
-
-SPEARMAN = MetricRecord(
-    name="spearman",
-    title="Spearman's rank correlation",
-    higher_is_better=True,
-    low=-1.0,
-    default=True,
-    reference="Spearman 1904, The proof and measurement of association between two things",
-    make=metric_class("SpearmanCorrelation"),
-)

@@ -13,7 +13,6 @@ import torch
 from onepeak._core.check import check_choice, check_number
 from onepeak._core.tensors import Labels, PerClass, PerSample, Scalar
 from onepeak.metrics.functional.confusion_matrix import confusion_matrix
-from onepeak.metrics.record import MetricRecord, metric_class
 
 Average: TypeAlias = Literal["arithmetic", "geometric"]
 """How two sensitivities are averaged."""
@@ -139,52 +138,3 @@ def _sensitivities(predicted: Labels, labels: Labels, num_classes: int, sample_w
     """Returns the sensitivity of each class; nan for a class without a true sample."""
     table = confusion_matrix(predicted, labels, num_classes=num_classes, sample_weight=sample_weight)
     return table.diagonal() / table.sum(dim=-1)
-
-
-BALANCED_ACCURACY = MetricRecord(
-    name="balanced_accuracy",
-    title="Balanced accuracy: mean of the sensitivities",
-    higher_is_better=True,
-    reference="Brodersen et al. 2010, The balanced accuracy and its posterior distribution",
-    make=metric_class("BalancedAccuracy"),
-)
-
-GEOMETRIC_SENSITIVITY = MetricRecord(
-    name="geometric_sensitivity",
-    title="Geometric mean of the sensitivities",
-    higher_is_better=True,
-    reference="Kubat, Matwin 1997, Addressing the curse of imbalanced training sets",
-    make=metric_class("GeometricMeanSensitivity"),
-)
-
-MIN_SENSITIVITY = MetricRecord(
-    name="min_sensitivity",
-    title="Sensitivity of the worst class",
-    higher_is_better=True,
-    reference="Fernández-Caballero et al. 2010, Sensitivity versus accuracy in multiclass problems",
-    make=metric_class("MinimumSensitivity"),
-)
-
-EXTREME_SENSITIVITY = MetricRecord(
-    name="extreme_sensitivity",
-    title="Mean sensitivity of the first and the last class",
-    higher_is_better=True,
-    reference="Vargas et al. 2024, Improving the classification of extreme classes",
-    make=metric_class("ExtremeSensitivity"),
-)
-
-EXTREME_GEOMETRIC_SENSITIVITY = MetricRecord(
-    name="extreme_geometric_sensitivity",
-    title="Geometric mean sensitivity of the first and the last class",
-    higher_is_better=True,
-    reference="Vargas et al. 2024, Improving the classification of extreme classes",
-    make=metric_class("ExtremeSensitivity", average="geometric"),
-)
-
-IBA = MetricRecord(
-    name="iba",
-    title="Index of balanced accuracy",
-    higher_is_better=True,
-    reference="García, Mollineda, Sánchez 2009, Index of balanced accuracy",
-    make=metric_class("IndexOfBalancedAccuracy"),
-)

@@ -8,7 +8,6 @@ import torch
 from onepeak._core.check import check_choice, check_class_scores, check_labels, check_log_probs, check_num_classes
 from onepeak._core.tensors import Labels, LogProbs, PerSample, Scores, full_precision
 from onepeak.constraints.gaps import pairs_in_order, signed_gaps
-from onepeak.metrics.record import MetricRecord, metric_class
 from onepeak.posterior.decide import DECISIONS
 
 Reference = Literal["predicted", "true"]
@@ -108,83 +107,3 @@ def violation_size(log_probs: LogProbs, reference_labels: Labels) -> PerSample:
     check_log_probs(log_probs)
     check_labels(reference_labels, log_probs.shape[-1], log_probs.shape[:-1], name="reference_labels")
     return signed_gaps(full_precision(log_probs).exp(), reference_labels).clamp(min=0).sum(dim=-1)
-
-
-_BELHARBI = "Belharbi et al. 2019, Non-parametric uni-modality constraints for deep ordinal classification"
-
-SOI_PREDICTED = MetricRecord(
-    name="soi_predicted",
-    title="Side order index to the prediction",
-    higher_is_better=True,
-    needs="log_probs",
-    default=True,
-    reference=_BELHARBI,
-    make=metric_class("SideOrderIndex", reference="predicted"),
-    chance=lambda c, decision: side_order_chance(c, reference="predicted", decision=decision),
-)
-
-SOI_TRUE = MetricRecord(
-    name="soi_true",
-    title="Side order index to the truth",
-    higher_is_better=True,
-    needs="log_probs",
-    default=True,
-    reference=_BELHARBI,
-    make=metric_class("SideOrderIndex", reference="true"),
-    chance=lambda c, decision: side_order_chance(c, reference="true", decision=decision),
-)
-
-UNIMODAL = MetricRecord(
-    name="unimodal",
-    title="Share of posteriors with one peak",
-    higher_is_better=True,
-    needs="log_probs",
-    default=True,
-    reference=_BELHARBI,
-    make=metric_class("UnimodalRate"),
-)
-
-VIOLATIONS = MetricRecord(
-    name="violations",
-    title="Pairs out of order to the prediction",
-    higher_is_better=False,
-    high=None,
-    needs="log_probs",
-    default=True,
-    make=metric_class("NumViolations"),
-)
-
-VIOLATION_SIZE = MetricRecord(
-    name="violation_size",
-    title="Probability out of order to the prediction",
-    higher_is_better=False,
-    needs="log_probs",
-    default=True,
-    make=metric_class("ViolationSize"),
-)
-
-UNIMODAL_WEAK = MetricRecord(
-    name="unimodal_weak",
-    title="Share of posteriors with one peak, ties allowed",
-    higher_is_better=True,
-    needs="log_probs",
-    make=metric_class("UnimodalRate", definition="weak"),
-)
-
-UNIMODAL_QUASI = MetricRecord(
-    name="unimodal_quasi",
-    title="Share of posteriors in order around their mode",
-    higher_is_better=True,
-    needs="log_probs",
-    reference="Albuquerque, Cruz, Cardoso 2022, Quasi-unimodal distributions for ordinal classification",
-    make=metric_class("UnimodalRate", definition="quasi"),
-)
-
-UNIMODAL_TWO_DECIMALS = MetricRecord(
-    name="unimodal_two_decimals",
-    title="Share of posteriors with one peak in rounded differences",
-    higher_is_better=True,
-    needs="log_probs",
-    reference="Cardoso, Cruz, Albuquerque 2023, Unimodal distributions for ordinal regression",
-    make=metric_class("UnimodalRate", definition="rounded_to_two_decimals"),
-)

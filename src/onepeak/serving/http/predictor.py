@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from onepeak._core.imports import require
-from onepeak.data.images.depth import depth_notes
+from onepeak.data.images.decode import depth_notes
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError, NotFiniteError
 from onepeak.posterior.predictions import Row, Unlike, called

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from onepeak._core.imports import require
-from onepeak.data.texts.features import known_encoder
+from onepeak.data.texts import known_encoder
 from onepeak.errors import OnepeakError
 from onepeak.metrics.functional.side_order_index import side_order_index
 from onepeak.networks.inputs import ImageInput

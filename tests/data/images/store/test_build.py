@@ -15,7 +15,7 @@ from onepeak.data.images.store.build import build_store, progress_of
 from onepeak.data.images.store.failures import StoreError
 from onepeak.data.images.store.images import ImageStore
 from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles
-from onepeak.data.splits.leaks import item_digests
+from onepeak.data.splits.copies import item_digests
 from onepeak.errors import InputError
 
 
@@ -44,17 +44,6 @@ def test_the_recipe_is_applied_with_pillows_bilinear_filter(images, tmp_path):
     for position, size in enumerate([(15, 10), (10, 25)]):
         expected = Image.fromarray(pixels[position]).resize(size, Image.Resampling.BILINEAR)
         assert (stored(store, position) == np.asarray(expected)).all()
-
-
-def test_twelve_bits_are_stored_by_their_own_range_where_that_is_said(tmp_path):
-    grey = np.arange(256, dtype=np.uint8).reshape(2, 8, 16)
-    for number, values in enumerate(grey):
-        Image.fromarray(in_twelve_bits(values)).save(tmp_path / f"{number}.png")
-    items = ImageFiles(root=tmp_path, paths=("0.png", "1.png"))
-    whole = build_store(items, cache_dir=tmp_path / "cache", workers=1)
-    store = build_store(items, bits=12, cache_dir=tmp_path / "cache", workers=1)
-    assert (store[1][0].numpy() == grey[1]).all()
-    assert whole[1].max() == 16  # another store
 
 
 def test_images_in_memory_are_stored_like_files(tmp_path):

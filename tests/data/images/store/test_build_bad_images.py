@@ -3,7 +3,6 @@
 import errno
 import os
 import pickle
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,6 @@ from onepeak.data.images.store.build import build_store
 from onepeak.data.images.store.failures import (
     UnreadableImagesError,
     UnreadableImagesWarning,
-    write_failed,
 )
 
 
@@ -85,7 +83,7 @@ def test_a_file_that_a_disk_fails_to_give_once_is_tried_again(images, tmp_path, 
         return open(path, *arguments)  # noqa: PTH123
 
     with monkeypatch.context() as fails:
-        fails.setattr("onepeak.data.images.store.worker.open", failing, raising=False)
+        fails.setattr("onepeak.data.images.store.workers.open", failing, raising=False)
         with pytest.warns(UnreadableImagesWarning, match=r"1\.png: the file could not be read this time: Input"):
             assert len(build_store(items, cache_dir=tmp_path / "cache", workers=1, skip_bad=True)) == 1
     assert (stored(build_store(items, cache_dir=tmp_path / "cache", workers=1), 1) == pixels[1]).all()
@@ -109,17 +107,3 @@ def test_a_data_set_of_bad_files_only_is_an_error_even_when_they_may_be_left_out
     with pytest.raises(UnreadableImagesError, match="1 of 1 images cannot be read"):
         build_store(items, cache_dir=tmp_path / "cache", workers=1, skip_bad=True)
     assert folders(tmp_path / "cache") == []
-
-
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
-def test_no_room_is_said_with_the_place_and_the_fix(number):
-    message = str(write_failed(OSError(number, os.strerror(number)), Path("/cache")))
-    assert message.startswith(f"No room for the image store in /cache ({os.strerror(number)})")
-    assert "give another `cache_dir`" in message
-
-
-def test_any_other_failure_keeps_its_own_words():
-    message = str(write_failed(OSError(errno.EROFS, "Read-only file system"), Path("/cache")))
-    assert message == (
-        "The image store could not be written in /cache: [Errno 30] Read-only file system. Give another `cache_dir`."
-    )

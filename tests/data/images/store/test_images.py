@@ -40,10 +40,6 @@ def test_a_position_outside_the_store_is_named(store, position):
         store[position]
 
 
-def test_a_loop_over_the_store_ends(store):
-    assert len(list(store)) == 3
-
-
 def test_a_flipped_bit_is_found_and_the_image_named(store):
     path = store.folder / PIXELS
     content = bytearray(path.read_bytes())

@@ -16,19 +16,19 @@ from onepeak.data.images.resize import Resize
 from onepeak.data.images.store.build import build_store
 from onepeak.data.images.store.images import open_store
 from onepeak.data.images.store.key import (
-    FileState,
     arrays_key,
     default_cache_dir,
-    file_states,
     files_key,
+    image_files,
     only_builder,
     remove_leftovers,
 )
+from onepeak.data.images.store.workers import ImageFile
 from onepeak.data.manifest import ImageArrays, ImageFiles
 from onepeak.errors import InputError
 
 FILES = ImageFiles(root=Path("/data"), paths=("a.png", "b.png"))
-STATES = [FileState(10, 1), FileState(20, 2)]
+STATES = [ImageFile("a.png", 10, 1), ImageFile("b.png", 20, 2)]
 names = st.lists(st.text("a/\n,1é", min_size=1), min_size=1, max_size=3)
 
 
@@ -41,8 +41,8 @@ def test_everything_that_changes_the_pixels_changes_the_key():
         key(replace(FILES, root=Path("/other"))),
         key(replace(FILES, paths=("a.png", "c.png"))),
         key(FILES.take([1, 0]), STATES[::-1]),
-        key(states=[FileState(11, 1), STATES[1]]),
-        key(states=[FileState(10, 3), STATES[1]]),
+        key(states=[ImageFile("a.png", 11, 1), STATES[1]]),
+        key(states=[ImageFile("a.png", 10, 3), STATES[1]]),
         key(resize=Resize(scale=0.5)),
         key(resize=Resize(short_side=5)),
         key(resize=Resize(short_side=5, only_enlarge=True)),
@@ -56,17 +56,17 @@ def test_everything_that_changes_the_pixels_changes_the_key():
 @given(names, names)
 def test_different_lists_of_names_have_different_keys(one, other):
     def of(paths):
-        return key(ImageFiles(root=Path("/data"), paths=tuple(paths)), [FileState(1, 1)] * len(paths))
+        return key(ImageFiles(root=Path("/data"), paths=tuple(paths)), [ImageFile("", 1, 1)] * len(paths))
 
     assert (of(one) == of(other)) == (one == other)
 
 
 def test_a_file_that_comes_goes_or_changes_has_another_state(tmp_path):
     items = ImageFiles(root=tmp_path, paths=("a",))
-    seen = [file_states(items)]
+    seen = [image_files(items)]
     for content in (b"", b"1", b"12"):
         (tmp_path / "a").write_bytes(content)
-        seen.append(file_states(items))
+        seen.append(image_files(items))
     assert len({states[0] for states in seen}) == 4
 
 

@@ -1,16 +1,15 @@
-"""Builds an image store, or opens one that was built before."""
+"""Builds an image store, opens one that was built before, or puts one together that was sent in pieces."""
 
-import contextlib
+import errno
 import hashlib
 import os
 import shutil
 import sys
 import warnings
-import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TypeAlias
+from typing import IO, TypeAlias
 
 import numpy as np
 
@@ -23,22 +22,27 @@ from onepeak.data.images.store.failures import (
     UnreadableImagesError,
     UnreadableImagesWarning,
     described,
-    write_failed,
 )
 from onepeak.data.images.store.images import PIXELS, ImageStore, StoreIndex, open_store, write_index
 from onepeak.data.images.store.key import (
-    FileState,
     arrays_key,
     building_folder,
     default_cache_dir,
-    file_states,
     files_key,
+    image_files,
     only_builder,
     remove_leftovers,
     store_folder,
 )
-from onepeak.data.images.store.pool import Task, run_tasks
-from onepeak.data.images.store.worker import DIGEST_BYTES, THIS_TIME, DecodedImage, ImageFile
+from onepeak.data.images.store.workers import (
+    DIGEST_BYTES,
+    THIS_TIME,
+    DecodedImage,
+    ImageFile,
+    Task,
+    append_image,
+    run_tasks,
+)
 from onepeak.data.manifest import ImageArrays, ImageFiles
 from onepeak.errors import InputError
 
@@ -111,19 +115,36 @@ def build_store(
     workers = num_cores() if workers is None else check_integer("workers", workers, minimum=1)
     resize = Resize() if resize is None else resize
     cache_dir = default_cache_dir() if cache_dir is None else cache_dir
-    write: Callable[[Path], StoreIndex]
-    root = None
     match items:
         case ImageFiles():
-            states = file_states(items)
-            key = files_key(items, states, resize, bits)
-            write = lambda folder: write_files(folder, items, states, resize, bits, workers, progress)  # noqa: E731
-            root = items.root
+            files, names = image_files(items), items.paths
+            key = files_key(items, files, resize, bits)
         case ImageArrays():
+            names = tuple(map(str, range(len(items))))
             key = arrays_key(items, resize)
-            write = lambda folder: write_arrays(folder, items, resize, progress)  # noqa: E731
         case other:
             raise InputError(f"`items` must be ImageFiles or ImageArrays, got {type(other).__name__}.")
+
+    def write(folder: Path) -> StoreIndex:
+        answers: list[DecodedImage] = []
+        with (
+            (folder / PIXELS).open("wb") as pixels,
+            progress_of(progress, title="Decoding images", total=len(items)) as advance,
+        ):
+            if isinstance(items, ImageFiles):
+                finished = _decoded(pixels, folder, files, resize, bits, workers)
+            else:
+                arrays = map(np.ascontiguousarray, items.pixels)
+                finished = ([append_image(pixels, Image.fromarray(each), each.tobytes(), resize)] for each in arrays)
+            with closing(finished):
+                for some in finished:
+                    answers += some
+                    advance(len(answers))
+            pixels.flush()
+            os.fsync(pixels.fileno())
+        return _index(names, answers)
+
+    root = items.root if isinstance(items, ImageFiles) else None
     store = opened_or_written(cache_dir, key, write, root=root)
     if store.bad:
         if not skip_bad:
@@ -188,7 +209,14 @@ def _built(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex], root:
                 raise
             _sync_folder(cache_dir)
     except OSError as error:
-        raise write_failed(error, cache_dir) from error
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            message = (
+                f"No room for the image store in {cache_dir} ({error.strerror}): free some space, or give another "
+                "`cache_dir`. Nothing was left behind."
+            )
+        else:
+            message = f"The image store could not be written in {cache_dir}: {error}. Give another `cache_dir`."
+        raise StoreError(message) from error
     return open_store(finished)
 
 
@@ -213,36 +241,20 @@ _PART = 32
 """The largest number of images per task: small tasks balance the workers; larger ones would not reduce the overhead."""
 
 
-def write_files(
-    folder: Path,
-    items: ImageFiles,
-    states: list[FileState],
-    resize: Resize,
-    bits: int | None,
-    workers: int,
-    progress: Progress,
-) -> StoreIndex:
+def _decoded(
+    pixels: IO[bytes], folder: Path, files: list[ImageFile], resize: Resize, bits: int | None, workers: int
+) -> Generator[list[DecodedImage], None, None]:
     """Decodes all files into one, part by part and in order, with any number of workers."""
-    sources = [ImageFile(str(items.root / path), *state) for path, state in zip(items.paths, states, strict=True)]
-    size = max(1, min(_PART, len(sources) // (16 * workers)))
-    starts = range(0, len(sources), size)
-    tasks = (Task(folder / f"part-{start}", sources[start : start + size], resize, bits) for start in starts)
-    answers: list[DecodedImage] = []
-    with (
-        (folder / PIXELS).open("wb") as pixels,
-        progress_of(progress, title="Decoding images", total=len(sources)) as advance,
-        contextlib.closing(run_tasks(tasks, workers=min(workers, len(starts)), log=folder / "log")) as finished,
-    ):
-        for task, part_answers in finished:
+    size = max(1, min(_PART, len(files) // (16 * workers)))
+    starts = range(0, len(files), size)
+    tasks = (Task(folder / f"part-{start}", files[start : start + size], resize, bits) for start in starts)
+    with closing(run_tasks(tasks, workers=min(workers, len(starts)), log=folder / "log")) as finished:
+        for task, answers in finished:
             with task.part.open("rb") as part:
                 shutil.copyfileobj(part, pixels, 1 << 20)
             task.part.unlink()
-            answers.extend(part_answers)
-            advance(len(answers))
-        pixels.flush()
-        os.fsync(pixels.fileno())
+            yield answers
     (folder / "log").unlink(missing_ok=True)
-    return _index(items.paths, answers)
 
 
 def _index(paths: tuple[str, ...], answers: list[DecodedImage]) -> StoreIndex:
@@ -266,27 +278,55 @@ def _index(paths: tuple[str, ...], answers: list[DecodedImage]) -> StoreIndex:
     )
 
 
-def write_arrays(folder: Path, items: ImageArrays, resize: Resize, progress: Progress) -> StoreIndex:
-    """Resizes all images in memory and writes them to one file."""
-    height, width = resize.size_of(*items.pixels.shape[1:3])
-    digests = np.empty((len(items), DIGEST_BYTES), np.uint8)
-    checksums = np.empty(len(items), np.uint32)
-    with (
-        (folder / PIXELS).open("wb") as pixels,
-        progress_of(progress, title="Storing images", total=len(items)) as advance,
-    ):
-        for item, image in enumerate(map(np.ascontiguousarray, items.pixels)):
-            stored = np.asarray(resize.apply(Image.fromarray(image)))
-            pixels.write(stored.data)
-            digests[item] = np.frombuffer(hashlib.blake2b(image.data, digest_size=DIGEST_BYTES).digest(), np.uint8)
-            checksums[item] = zlib.crc32(stored.data)
-            advance(item + 1)
-        pixels.flush()
-        os.fsync(pixels.fileno())
-    return StoreIndex(
-        sizes=np.full((len(items), 2), (height, width), np.int64),
-        kept=np.arange(len(items)),
-        digests=digests,
-        checksums=checksums,
-        num_items=len(items),
-    )
+_PIECE = 64 * 2**20
+"""Size of a piece in bytes: small enough for any training machine, large enough to keep the number of pieces low."""
+
+
+def pieces_of(store: ImageStore, *, size: int = _PIECE) -> Iterator[bytes]:
+    """Yields all pixels of a store in pieces of `size` bytes, from the mapped pixels: its folder may be gone."""
+    for piece in store.pixels.split(size):
+        yield piece.cpu().numpy().tobytes()
+
+
+def store_of_pieces(index: StoreIndex, pieces: Iterable[bytes], *, cache_dir: Path) -> ImageStore:
+    """Rebuilds a store from the pieces of `pieces_of`, unless the cache has it; raises `StoreError` for damage.
+
+    Several processes may call this at once: one writes, the others wait and open the same store.
+    """
+
+    def write(folder: Path) -> StoreIndex:
+        with (folder / PIXELS).open("wb") as file:
+            file.writelines(pieces)
+            file.flush()
+            os.fsync(file.fileno())
+        write_index(folder, index)
+        open_store(folder).verify()
+        return index
+
+    return opened_or_written(cache_dir, _sent_key(index), write)
+
+
+def folder_of_sent(index: StoreIndex, cache_dir: Path) -> Path:
+    """Returns the folder in which `store_of_pieces` puts a store."""
+    return store_folder(cache_dir, _sent_key(index))
+
+
+def same_store(folder: Path, index: StoreIndex) -> ImageStore | None:
+    """Opens the store in a folder if it holds the same images; returns None otherwise."""
+    try:
+        store = open_store(folder)
+    except StoreError:
+        return None
+    return store if content_key(store.index) == content_key(index) else None
+
+
+def _sent_key(index: StoreIndex) -> str:
+    return f"sent-{content_key(index)}"
+
+
+def content_key(index: StoreIndex) -> str:
+    """Returns a hash of what a store holds, including its pixels, independent of its folder and sources."""
+    content = hashlib.blake2b(digest_size=16)
+    for array in (index.sizes, index.kept, index.digests, index.checksums):  # never reorder: the key would change
+        content.update(f"{array.dtype.str}{array.shape}".encode() + array.tobytes())
+    return content.hexdigest()

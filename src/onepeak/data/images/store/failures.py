@@ -1,13 +1,9 @@
 """Errors of image stores, and their messages."""
 
-import errno
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from onepeak.errors import InputError, OnepeakError
-
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class BadImage(NamedTuple):
@@ -44,13 +40,3 @@ def described(bad: Sequence[BadImage], num_items: int) -> str:
     """Returns a message with the number of bad images, and every file with its reason."""
     lines = [f"  {image.path}: {image.reason}" for image in bad]
     return "\n".join([f"{len(bad)} of {num_items} images cannot be read:", *lines])
-
-
-def write_failed(error: OSError, cache_dir: Path) -> StoreError:
-    """Converts an operating-system error during writing to a `StoreError`."""
-    if error.errno in _NO_ROOM:
-        return StoreError(
-            f"No room for the image store in {cache_dir} ({error.strerror}): free some space, or give another "
-            "`cache_dir`. Nothing was left behind."
-        )
-    return StoreError(f"The image store could not be written in {cache_dir}: {error}. Give another `cache_dir`.")

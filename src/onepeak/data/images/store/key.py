@@ -6,13 +6,13 @@ import os
 import shutil
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from onepeak._core.files import expanded, locked
 from onepeak.data.images.decode import MAX_PIXELS
 from onepeak.data.images.resize import Resize
+from onepeak.data.images.store.workers import ImageFile
 from onepeak.data.manifest import ImageArrays, ImageFiles
 from onepeak.errors import InputError
 
@@ -20,37 +20,27 @@ FORMAT = 2
 """Version of the file format and of the decoding; raised when either changes."""
 
 
-class FileState(NamedTuple):
-    """What distinguishes two versions of a file without reading it."""
-
-    num_bytes: int
-    changed_ns: int
+def image_files(items: ImageFiles) -> list[ImageFile]:
+    """Returns size and modification time of every file; both are negative for one that is absent or not readable."""
+    return [_image_file(os.path.join(items.root, path)) for path in items.paths]  # noqa: PTH118 (a Path each is slow)
 
 
-_ABSENT = FileState(-1, -1)
-_LOCKED = FileState(-2, -2)  # so that a file counts as changed once it becomes readable
-
-
-def file_states(items: ImageFiles) -> list[FileState]:
-    """Returns size and modification time of every file."""
-    return [_file_state(os.path.join(items.root, path)) for path in items.paths]  # noqa: PTH118 (a Path each is slow)
-
-
-def _file_state(path: str) -> FileState:
+def _image_file(path: str) -> ImageFile:
     try:
         status = os.stat(path)  # noqa: PTH116
     except OSError:
-        return _ABSENT
-    return FileState(status.st_size, status.st_mtime_ns) if os.access(path, os.R_OK) else _LOCKED
+        return ImageFile(path, -1, -1)
+    readable = os.access(path, os.R_OK)  # so that a file counts as changed once it becomes readable
+    return ImageFile(path, status.st_size, status.st_mtime_ns) if readable else ImageFile(path, -2, -2)
 
 
-def files_key(items: ImageFiles, states: list[FileState], resize: Resize, bits: int | None = None) -> str:
+def files_key(items: ImageFiles, files: list[ImageFile], resize: Resize, bits: int | None = None) -> str:
     """Returns the key of a store of files: their root, names, sizes and times, in order, and the recipe."""
     content = hashlib.blake2b(digest_size=16)
     content.update(_recipe(resize, MAX_PIXELS, *(() if bits is None else (bits,))))
     content.update(os.fsencode(items.root.resolve()))
-    for path, state in zip(items.paths, states, strict=True):
-        content.update(b"\0" + os.fsencode(path) + f"\0{state.num_bytes},{state.changed_ns}".encode())
+    for path, file in zip(items.paths, files, strict=True):
+        content.update(b"\0" + os.fsencode(path) + f"\0{file.num_bytes},{file.changed_ns}".encode())
     return content.hexdigest()
 
 
@@ -65,9 +55,8 @@ def arrays_key(items: ImageArrays, resize: Resize) -> str:
 
 
 def _recipe(resize: Resize, *others: int) -> bytes:
-    return json.dumps(
-        [FORMAT, resize.short_side, resize.only_enlarge, float(resize.scale), *others], allow_nan=False
-    ).encode()
+    recipe = [FORMAT, resize.short_side, resize.only_enlarge, float(resize.scale), *others]
+    return json.dumps(recipe, allow_nan=False).encode()
 
 
 _BUILDING = ".building-"

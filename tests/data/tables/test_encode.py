@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from onepeak.data.manifest import FeatureRows
-from onepeak.data.tables.cells import as_names
-from onepeak.data.tables.codes import cell_fault, encode_features, encode_like, feature_faults, kinds_of
+from onepeak.data.tables.cells import names_of
+from onepeak.data.tables.encode import cell_fault, encode_features, encode_like, feature_faults, kinds_of
 from onepeak.errors import InputError
 
 
@@ -90,7 +90,7 @@ DIGITS = ([1, 2], [1.0, 2.0], ["1", "2"], ["1.0", "2.0"], pd.Categorical([1.0, 2
 @pytest.mark.parametrize("values", DIGITS, ids=repr)
 def test_names_in_digits_are_the_same_whatever_they_come_as(values):
     frame = pd.DataFrame({"site": values})
-    learnt, _ = encode_features(frame.assign(site=as_names(frame["site"])), named=["site"])
+    learnt, _ = encode_features(frame.assign(site=names_of(frame["site"])), named=["site"])
     assert learnt.categories == {"site": ("1", "2")}
     for names in (("2", "1"), ("2.0", "1.0"), ("2", "x", "1.0")):  # as earlier models have them, too
         rows, notes, _ = encode_like(frame, columns=["site"], categories={"site": names})

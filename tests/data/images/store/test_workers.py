@@ -6,10 +6,9 @@ from hashlib import blake2b
 import pytest
 
 from onepeak.data.images.resize import Resize
-from onepeak.data.images.store import pool
+from onepeak.data.images.store import workers as workers_file
 from onepeak.data.images.store.failures import StoreError
-from onepeak.data.images.store.pool import Task, run_tasks
-from onepeak.data.images.store.worker import DecodedImage, ImageFile, write_part
+from onepeak.data.images.store.workers import DecodedImage, ImageFile, Task, run_tasks, write_part
 
 
 def sources(items):
@@ -19,7 +18,7 @@ def sources(items):
 
 def test_a_worker_waits_for_pillow_alone():
     loaded = "import sys\nprint(sorted({'torch', 'numpy', 'pandas', 'PIL'} & sys.modules.keys()))\n"
-    code = pool._START.replace("main()\n", loaded)
+    code = workers_file._START.replace("main()\n", loaded)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "['PIL']\n"
 
@@ -54,12 +53,12 @@ def test_a_worker_that_dies_is_reported_with_the_image_it_was_reading(images, tm
     items, _ = images(*[(3, 3)] * 4)
     deadly = """
 import os
-import onepeak.data.images.store.worker as worker
+import onepeak.data.images.store.workers as worker
 read = worker._read
 worker._read = lambda source: os.abort() if source.path.endswith("2.png") else read(source)
 main()
 """
-    monkeypatch.setattr(pool, "_START", pool._START.replace("main()\n", deadly))
+    monkeypatch.setattr(workers_file, "_START", workers_file._START.replace("main()\n", deadly))
     tasks = [Task(tmp_path / f"part-{number}", sources(items), Resize()) for number in range(8)]
     with pytest.raises(
         StoreError, match=r"A decoding worker was ended by SIGABRT while it read .*2\.png\. Out of memory"
@@ -71,7 +70,7 @@ def test_no_worker_outlives_a_build_that_stops_early(images, tmp_path, monkeypat
     items, _ = images((3, 3))
     team, popen = [], subprocess.Popen
     monkeypatch.setattr(
-        pool.subprocess, "Popen", lambda *args, **kwargs: team.append(popen(*args, **kwargs)) or team[-1]
+        workers_file.subprocess, "Popen", lambda *args, **kwargs: team.append(popen(*args, **kwargs)) or team[-1]
     )
     tasks = (Task(tmp_path / f"part-{number}", sources(items), Resize()) for number in range(50))
     running = run_tasks(tasks, workers=2, log=tmp_path / "log")
@@ -81,15 +80,10 @@ def test_no_worker_outlives_a_build_that_stops_early(images, tmp_path, monkeypat
     assert None not in [worker.returncode for worker in team]
 
 
-def decoded(part, sources, resize=Resize()):  # noqa: B008 (a frozen record)
-    with part.open("wb") as file:
-        return list(write_part(file, sources, resize))
-
-
 def test_only_good_images_are_in_the_part(images, tmp_path):
     items, pixels = images((4, 6), (5, 5), (2, 2))
     (items.root / "1.png").write_bytes(b"no image")
-    answers = decoded(tmp_path / "part", sources(items))
+    answers = list(write_part(Task(tmp_path / "part", sources(items), Resize())))
     assert [answer.outcome for answer in answers] == ["kept", "bad", "kept"]
     assert (tmp_path / "part").read_bytes() == pixels[0].tobytes() + pixels[2].tobytes()
     digest = blake2b((items.root / "0.png").read_bytes(), digest_size=16).hexdigest()

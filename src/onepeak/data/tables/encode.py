@@ -43,7 +43,7 @@ def feature_faults(frame: Frame) -> list[Fault]:
             elif getattr(column.dtype, "categories", None) is None:  # declared categories are names
                 faults.append(fault_of_text(column, names_of(column)))
         except InputError as error:
-            faults.append(Fault(indices=(), sentence=str(error).removesuffix(".")))
+            faults.append(Fault(sentence=str(error).removesuffix(".")))
     return [fault for fault in faults if fault is not None]
 
 
@@ -77,17 +77,19 @@ def encode_features(
     unique = [name for name in texts if name not in dates and _is_identifier(frame[name])]
     lines = np.arange(len(frame)) if positions is None else np.asarray(positions)
     counting = [name for name, kind in kinds.items() if kind == "number" and _counts_the_rows(frame[name], lines)]
-    _refuse_paths(frame, unique)
-    notes: list[str] = []
-    if unique:
-        names_images = "if one of them names images, give it as `path` (--path COLUMN)"
-        notes.append(f"left out, as text that hardly repeats: {listed(unique)}; {names_images}")
-    if dates:
-        notes.append(
-            f"left out, as dates: {listed(dates)}; to use them, add what matters as numbers: year, month, age in days"
+    for name in unique:
+        cells = frame[name].dropna().astype(str)
+        if cells.str.lower().str.endswith(tuple(IMAGE_SUFFIXES)).mean() > 0.5:
+            raise names_images(name, cells.iloc[0])
+    notes = [
+        f"left out, as {why.format(listed(name or '(no name)' for name in names))}"
+        for names, why in (
+            (unique, "text that hardly repeats: {}; if one of them names images, give it as `path` (--path COLUMN)"),
+            (dates, "dates: {}; to use them, add what matters as numbers: year, month, age in days"),
+            (counting, "a count of the rows: {}"),
         )
-    if counting:
-        notes.append(f"left out, as a count of the rows: {listed(name or '(no name)' for name in counting)}")
+        if names
+    ]
     columns = [name for name in kinds if name not in {*unique, *dates, *counting}]
     if not columns:
         why = f": {'; '.join(notes)}" if notes else ""
@@ -150,14 +152,6 @@ def _counts_the_rows(column: Column, positions: npt.NDArray[np.int64]) -> bool:
     return bool(first[0] in (0, 1) and (first == first[0]).all())
 
 
-def _refuse_paths(frame: Frame, names: Sequence[str]) -> None:
-    """Raises an error for a column that names images: the table is a list of images and needs `path`."""
-    for name in names:
-        texts = frame[name].dropna().astype(str)
-        if texts.str.lower().str.endswith(tuple(IMAGE_SUFFIXES)).mean() > 0.5:
-            raise names_images(name, texts.iloc[0])
-
-
 _ROWS_PER_NAME = 10
 """With fewer rows per integer, a column is not suspected to hold names."""
 _MANY = 50
@@ -181,36 +175,29 @@ def kinds_of(rows: FeatureRows) -> tuple[str, ...]:
             ids.append(name)
         if 2 < count <= min(_FEW, len(known) // _ROWS_PER_NAME):
             few.append(f"{name} ({count})")
-    sentences = []
-    if numbers:
-        sentences.append(f"read as numbers: {listed(numbers)}")
-    if rows.categories:
-        sentences.append(f"read as categories: {listed(rows.categories)}")
-    if few:
-        sentences.append(
-            f"few different integers in {listed(few)}: if they are names, say so with `category` (--category COLUMN)"
-        )
-    if ids:
-        sentences.append(
-            f"a different value in every row, as ids have, in {listed(ids)}: leave ids out with `drop` (--drop COLUMN)"
-        )
-    return tuple(sentences)
+    sentences = [
+        (numbers, "read as numbers: {}"),
+        (rows.categories, "read as categories: {}"),
+        (few, "few different integers in {}: if they are names, say so with `category` (--category COLUMN)"),
+        (ids, "a different value in every row, as ids have, in {}: leave ids out with `drop` (--drop COLUMN)"),
+    ]
+    return tuple(sentence.format(listed(names)) for names, sentence in sentences if names)
 
 
 def odd_values(rows: FeatureRows) -> tuple[str, ...]:
     """Returns notes on columns without information, on missing values and on repeated rows."""
     missing: npt.NDArray[np.bool_] = np.isnan(rows.values)
+    empty = missing.all(axis=0)
     first = rows.values[np.argmin(missing, axis=0), np.arange(len(rows.columns))]
-    constant = (missing | (rows.values == first)).all(axis=0) & ~missing.all(axis=0)
+    constant = (missing | (rows.values == first)).all(axis=0) & ~empty
     sentences = []
-    for mask, what in ((missing.all(axis=0), "without any value"), (constant, "with one value only")):
-        names = [rows.columns[position] for position in np.flatnonzero(mask)]
-        if names:
-            sentences.append(f"{counted(len(names), 'column')} {what}: {listed(names)}")
-    if missing.any():
-        names = [rows.columns[position] for position in np.flatnonzero(missing.any(axis=0))]
-        sentences.append(f"{counted(int(missing.sum()), 'missing value')} in {listed(names)}")
-    repeated = len(rows) - len({row.tobytes() for row in rows.values})
-    if repeated:
+    for mask, what in (
+        (empty, f"{counted(int(empty.sum()), 'column')} without any value: "),
+        (constant, f"{counted(int(constant.sum()), 'column')} with one value only: "),
+        (missing.any(axis=0), f"{counted(int(missing.sum()), 'missing value')} in "),
+    ):
+        if mask.any():
+            sentences.append(what + listed(rows.columns[position] for position in np.flatnonzero(mask)))
+    if repeated := len(rows) - len({row.tobytes() for row in rows.values}):
         sentences.append(f"{counted(repeated, 'row')} with the same features as an earlier one")
     return tuple(sentences)

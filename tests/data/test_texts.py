@@ -4,7 +4,7 @@ import torch
 
 from onepeak.data.source import DataSource
 from onepeak.data.splits import Split, find_leaks, item_digests, make_splits, refuse_leaks
-from onepeak.data.texts.features import known_encoder, with_features
+from onepeak.data.texts import known_encoder, with_features
 from onepeak.errors import InputError
 from onepeak.experiment.plan import Experiment, MethodEntry
 from onepeak.experiment.prepared import open_experiment

@@ -2,9 +2,15 @@ import numpy as np
 import pytest
 import torch
 
-from onepeak.data.images.store.build import build_store
+from onepeak.data.images.store.build import (
+    build_store,
+    content_key,
+    folder_of_sent,
+    pieces_of,
+    same_store,
+    store_of_pieces,
+)
 from onepeak.data.images.store.failures import StoreError
-from onepeak.data.images.store.transfer import content_key, folder_of_sent, pieces_of, same_store, store_of_pieces
 from onepeak.data.manifest import ImageArrays
 
 

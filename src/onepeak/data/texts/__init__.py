@@ -1,1 +1,0 @@
-"""Texts: read from a column of a table, and turned into features."""
