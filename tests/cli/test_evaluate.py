@@ -120,12 +120,12 @@ def test_images_left_out_are_shown(run, listed):
     output = run(image_run().folder, listed, "--label", "grade", "--skip-bad")
     left_out = f"Left out: {listed.parent / '0.png'}: the file is empty (0 bytes)"
     assert left_out in output[: output.index("metric\tvalue")]
-    assert "14 items" in output
+    assert "14 samples" in output
     assert "1,000 resamples of 14 samples" in output
     (listed.parent / "0.png").unlink()
     output = run(image_run().folder, listed, "--label", "grade", "--skip-bad")
     assert "left out 1 of 15 rows: no such image, 0.png" in output
-    assert "14 items" in output
+    assert "14 samples" in output
 
 
 def test_a_table_is_measured(run):

@@ -249,7 +249,7 @@ def test_json_names_what_is_unlike_and_null_is_where_nobody_knows_and_strict_say
     Image.fromarray(np.zeros((64, 64, 3), np.uint8)).save(folder / "black.png")
     older = shutil.copytree(image_run().folder, tmp_path / "older")
     description = json.loads((older / "onepeak.json").read_text())
-    (older / "onepeak.json").write_text(json.dumps({**description, "pictures": None}))
+    (older / "onepeak.json").write_text(json.dumps({**description, "image_range": None}))
     (folder / "bad.png").write_text("no image")
     request = ("--json", ON_CPU)
     told = [json.loads(line)["unlike"] for line in run(image_run().folder, folder, *request).stdout.splitlines()]

@@ -147,8 +147,8 @@ def test_where_too_few_resamples_could_be_drawn_there_are_no_intervals(monkeypat
     measured, shown = answers(4000)
     sure = confidence_of(measured, shown, costs=measured.truth, groups=None)
     assert sure.note == (
-        "no 95 % confidence intervals: 4,000 items of 3 classes take too long to resample "
-        "(the most are about 300,000 items of 5 classes, 100,000 of 70 or 5,000 of 480)"
+        "no 95 % confidence intervals: 4,000 samples of 3 classes take too long to resample "
+        "(the most are about 300,000 samples of 5 classes, 100,000 of 70 or 5,000 of 480)"
     )
     assert sure.num_resamples == 0
     assert sure.metrics == dict.fromkeys(NAMES)
