@@ -30,7 +30,6 @@ def serve(
         Path, typer.Argument(help="Model folder (the --out of onepeak train), or one run of a comparison.")
     ],
     posterior: dict[str, Any],
-    limits: dict[str, Any],
     host: str = "127.0.0.1",
     port: int = 8000,
     token: str | None = None,
@@ -41,6 +40,8 @@ def serve(
     access_log: Annotated[
         bool, options.flag("Server", "--access-log", "Write one line per request to stderr.")
     ] = False,
+    *,
+    limits: dict[str, Any],
     quiet: bool = False,
 ) -> None:
     """Serves a model's predictions over HTTP at POST /v1/predict; /docs lists all addresses.
