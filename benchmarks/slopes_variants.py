@@ -16,11 +16,10 @@ from torch.nn import functional as F
 from onepeak.constraints import log_barrier
 from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.methods.catalog import METHODS
-from onepeak.methods.levels import answers
+from onepeak.methods.levels import accumulate, answers
 from onepeak.methods.method import Method
 from onepeak.methods.record import MethodRecord
 from onepeak.methods.rps import ranked_probability
-from onepeak.methods.slopes import accumulate
 from variants_table import main
 
 Levels: TypeAlias = Literal["squared", "logistic", "arcsine"]

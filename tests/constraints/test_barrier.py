@@ -60,25 +60,6 @@ def test_a_first_t_above_a_limit_that_nobody_set_is_the_limit():
     assert (steep.t.item(), ELBLoss(5, t=7.0).constraint.t_max) == (10.0, 7.0)
 
 
-def test_the_papers_schedule_ends_where_published_code_says():
-    barrier = LogBarrier(num_classes=70)
-    for _ in range(1000):
-        barrier.tighten()
-    assert barrier.t.item() == pytest.approx(1.001**1000, rel=1e-5)
-
-
-def test_t_is_saved_and_restored_to_the_bit():
-    barrier = LogBarrier(num_classes=4)
-    for _ in range(7):
-        barrier.tighten()
-    restored = LogBarrier(num_classes=4)
-    restored.load_state_dict(barrier.state_dict())
-    assert torch.equal(restored.t, barrier.t)
-    restored.tighten()
-    barrier.tighten()
-    assert torch.equal(restored.t, barrier.t)
-
-
 def test_a_device_without_float64_takes_the_barrier_and_the_losses_with_it():
     barrier = LogBarrier(num_classes=4)
     barrier.tighten()
@@ -92,23 +73,14 @@ def test_a_device_without_float64_takes_the_barrier_and_the_losses_with_it():
     ("settings", "message"),
     [
         ({"num_classes": 1}, r"`num_classes` must be an integer >= 2, got 1\."),
-        ({"num_classes": 2.5}, r"`num_classes` must be an integer >= 2, got 2\.5\."),
         ({"num_classes": True}, r"`num_classes` must be an integer >= 2, got True\."),
-        ({"num_classes": 3, "t": 0.0}, r"`t` must be a finite number > 0, got 0\.0\."),
         ({"num_classes": 3, "t": math.nan}, r"`t` must be a finite number > 0, got nan\."),
-        ({"num_classes": 3, "growth": 0.9}, r"`growth` must be a finite number >= 1, got 0\.9\."),
         ({"num_classes": 3, "t": 2.0, "t_max": 1.0}, r"`t_max` must be a finite number >= 2, got 1\.0\."),
     ],
 )
 def test_bad_settings_are_named(settings, message):
     with pytest.raises(InputError, match=message):
         LogBarrier(**settings)
-
-
-@pytest.mark.bad_input
-def test_a_t_that_is_not_positive_is_refused():
-    with pytest.raises(InputError, match=r"`t` must be a finite number > 0, got -1\."):
-        log_barrier(torch.zeros(3), -1)
 
 
 def test_the_defined_cost_keeps_its_t_until_the_backward_pass():

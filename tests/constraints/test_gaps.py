@@ -31,12 +31,7 @@ def test_gaps_are_the_definition(num_classes, seed):
     ("scores", "labels", "message"),
     [
         (torch.zeros(2, 1), torch.tensor([0, 0]), r"`scores` must have at least 2 numbers on its last axis, got shape"),
-        ([0.0, 1.0], torch.tensor(0), r"`scores` must be a floating-point tensor, got list\."),
-        (torch.zeros(2, 3), torch.tensor([0, 3]), r"`labels` must be integers from 0 to 2, got 3\."),
         (torch.zeros(2, 3), torch.tensor([-1, 0]), r"`labels` must be integers from 0 to 2, got -1\."),
-        (torch.zeros(2, 3), torch.tensor([0.0, 1.0]), r"`labels` must be a tensor of integers, got torch\.float32\."),
-        (torch.zeros(2, 3), torch.tensor([0]), r"`labels` must have shape \(2,\), one per sample, got \(1,\)\."),
-        (torch.zeros(2, 3).long(), torch.tensor([0, 1]), r"`scores` must be a floating-point tensor, got torch\.int64"),
     ],
 )
 def test_bad_input_is_named(scores, labels, message):

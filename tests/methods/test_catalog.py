@@ -8,10 +8,10 @@ import torch
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.methods.catalog import CONSTRAINTS, METHODS, is_known, method, methods, parts_of
 from onepeak.methods.constrained import Constrained
+from onepeak.methods.counts import Poisson
 from onepeak.methods.cross_entropy import CrossEntropy
 from onepeak.methods.label_distribution import LabelDistribution
 from onepeak.methods.mean_variance import MeanVariance
-from onepeak.methods.poisson import Poisson
 from onepeak.methods.record import Family
 from onepeak.methods.reencode import Reencode
 from onepeak.methods.slopes import Slopes
@@ -68,7 +68,7 @@ def test_every_setting_of_a_record_reaches_the_method():
             plain, changed = method(record.name, num_classes=5), method(record.name, num_classes=5, **{setting: value})
             owners = [module for module in changed.modules() if hasattr(module, setting)]
             if owners:
-                assert [getattr(owner, setting) for owner in owners] == [value]
+                assert all(getattr(owner, setting) == value for owner in owners)
             else:  # it shaped the targets, and is not kept
                 outputs = OUTPUTS[:, : plain.num_outputs]
                 assert not torch.equal(changed.loss(outputs, LABELS), plain.loss(outputs, LABELS))

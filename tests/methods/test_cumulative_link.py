@@ -1,9 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from dlordinal.output_layers import CLM
 from scipy import stats
-from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from onepeak.methods.cumulative_link import (
     CumulativeLink,
@@ -30,40 +28,6 @@ def test_thresholds_of_a_method_in_half_precision_are_added_up_with_all_digits(l
     exact = CumulativeLink(70, link=link).double()
     exact.load_state_dict(clm.state_dict())  # the same rounded parameters
     torch.testing.assert_close(clm.thresholds.double(), exact.thresholds, rtol=1e-5, atol=1e-5)
-
-
-def dlordinal_with(thresholds, link):
-    """Their layer with given thresholds, which it keeps as the first and the roots of the steps."""
-    layer = CLM(num_classes=len(thresholds) + 1, link_function=link)
-    layer.thresholds_b_.data = thresholds[:1].detach().clone()
-    layer.thresholds_a_.data = thresholds.diff().sqrt().detach().clone()
-    return layer
-
-
-@pytest.mark.parametrize("link", LINKS[:3])
-def test_the_posterior_is_that_of_dlordinal(link):
-    clm, outputs = CumulativeLink(5, link=link), torch.linspace(-3, 3, 9).unsqueeze(-1)
-    expected = dlordinal_with(clm.thresholds, link)(outputs)
-    torch.testing.assert_close(clm.log_probs(outputs).exp(), expected, rtol=1e-5, atol=1e-5)
-
-
-def test_it_is_finite_where_dlordinals_likelihood_is_zero():
-    clm = CumulativeLink(4)
-    assert dlordinal_with(clm.thresholds, "logit")(torch.tensor([[-30.0]]))[0, -1] == 0
-    loss = clm.loss(torch.tensor([[-30.0]]), torch.tensor([3]))
-    assert loss.item() == pytest.approx(30 + clm.thresholds[-1].item(), rel=1e-4)
-
-
-@pytest.mark.parametrize("link", ["logit", "probit"])
-def test_the_likelihood_is_that_of_statsmodels(link):
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(40, 2)), np.arange(40) % 4
-    model = OrderedModel(y, x, distr=link)
-    slopes, clm = np.array([0.8, -0.5]), CumulativeLink(4, link=link).double()
-    steps = clm.log_gaps.detach().numpy()
-    expected = model.loglike(np.concatenate([slopes, [clm.first.item()], steps]))
-    got = clm.loss(torch.from_numpy(x @ slopes).unsqueeze(-1), torch.from_numpy(y), reduction="sum")
-    assert got.item() == pytest.approx(-expected, rel=1e-9)
 
 
 PLACES = torch.tensor([[-1.5, -0.2, 0.4, 2.0], [-6.0, -5.5, 3.0, 7.0]], dtype=torch.float64)

@@ -1,29 +1,9 @@
 import pytest
 import torch
-from dlordinal.output_layers import GaussianUncertaintyLayer
+from scipy import stats
 from scipy.stats import norm
 
-from onepeak.methods.gaussian import NARROWEST, Gaussian, Regression, gaussian_scores
-
-
-def test_the_posterior_is_that_of_dlordinal():
-    layer = GaussianUncertaintyLayer(3, 5)
-    features = torch.randn(7, 3, generator=torch.Generator().manual_seed(0))
-    places = layer.mu_layer(features) / 2 - 1  # theirs counts in classes, ours from -1 to 1
-    outputs = torch.cat([places, layer.sigma_layer(features)], dim=-1)
-    probs, deviation = layer(features)
-    gaussian = Gaussian(num_classes=5)
-    torch.testing.assert_close(gaussian.log_probs(outputs).exp(), probs, rtol=1e-5, atol=1e-5)
-    torch.testing.assert_close(gaussian.deviation(outputs), deviation)
-
-
-def test_the_loss_is_the_value_worked_by_hand():
-    outputs = torch.tensor([[0.0, 2.0]], dtype=torch.float64)
-    deviation = torch.nn.functional.softplus(outputs[0, 1]).item()
-    density = norm.pdf([0, 1, 2], 1, deviation)
-    expected = -torch.tensor(density[2] / density.sum()).log().item() + 0.3 * deviation**2
-    got = Gaussian(num_classes=3, variance_weight=0.3).loss(outputs, torch.tensor([2]))
-    assert got.item() == pytest.approx(expected)
+from onepeak.methods.gaussian import NARROWEST, Gaussian, Regression, TruncatedNormal, gaussian_scores
 
 
 def test_the_deviation_is_held_between_next_to_nothing_and_the_scale():
@@ -60,3 +40,12 @@ def test_the_width_of_the_posterior_is_what_was_set_and_changes_no_loss():
         spread = method.log_probs(outputs).exp() @ (torch.arange(41.0, dtype=torch.float64) - 20).square()
         assert spread.item() == pytest.approx(variance, rel=1e-3)
     assert narrow.loss(outputs, torch.tensor([3])) == wide.loss(outputs, torch.tensor([3]))
+
+
+def test_the_posterior_is_that_of_scipys_truncated_normal():
+    outputs, deviation = torch.tensor([[-1.2], [0.1], [0.9]], dtype=torch.float64), 1.5
+    normal = TruncatedNormal(num_classes=5, deviation=deviation)
+    for output, probs in zip(outputs[:, 0].tolist(), normal.log_probs(outputs).exp(), strict=True):
+        mean = (output + 1) * 2
+        law = stats.truncnorm((-0.5 - mean) / deviation, (4.5 - mean) / deviation, mean, deviation)
+        assert probs.tolist() == pytest.approx([law.cdf(k + 0.5) - law.cdf(k - 0.5) for k in range(5)])

@@ -1,30 +1,16 @@
-import math
-
 import pytest
 import torch
-from coral_pytorch.dataset import levels_from_labelbatch, proba_to_label
-from coral_pytorch.layers import CoralLayer
-from coral_pytorch.losses import coral_loss
 
 import reference.basics as reference
+from onepeak.methods.conditional_levels import Condor, Corn, StickBreaking
 from onepeak.methods.levels import (
+    CodeWords,
     Coral,
     LevelQuestions,
-    answers,
-    level_cross_entropy,
     log_differences,
     log_products,
 )
-
-
-def test_answers_say_which_levels_a_label_is_above():
-    assert answers(torch.tensor([0, 1, 3]), 3).int().tolist() == [[0, 0, 0], [1, 0, 0], [1, 1, 1]]
-
-
-def test_the_cross_entropy_of_levels_is_the_value_worked_by_hand():
-    logits = torch.tensor([[0.9, 0.4]], dtype=torch.float64).logit()
-    for label, expected in ((0, -math.log(0.1 * 0.6)), (1, -math.log(0.9 * 0.6)), (2, -math.log(0.9 * 0.4))):
-        assert level_cross_entropy(logits, torch.tensor([label])).item() == pytest.approx(expected)
+from onepeak.posterior import is_unimodal
 
 
 def test_products_are_the_values_worked_by_hand_and_sum_to_one():
@@ -81,15 +67,6 @@ def test_levels_that_fall_have_the_plain_differences():
     torch.testing.assert_close(log_differences(logits).exp(), -levels.diff(dim=-1))
 
 
-OUTPUTS = torch.randn(9, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-LABELS = torch.arange(9) % 5
-
-
-def test_the_loss_is_that_of_coral_pytorch():
-    expected = coral_loss(OUTPUTS, levels_from_labelbatch(LABELS, num_classes=5))
-    torch.testing.assert_close(LevelQuestions(5).loss(OUTPUTS, LABELS), expected, rtol=1e-5, atol=1e-5)
-
-
 def test_levels_that_agree_are_counted_and_their_differences_are_the_posterior():
     outputs = torch.tensor([[0.9, 0.8, 0.3, 0.1]]).logit()
     assert LevelQuestions(5).predict(outputs).tolist() == [2]
@@ -105,29 +82,6 @@ def test_frank_and_hall_choose_the_most_probable_class():
     outputs = torch.tensor([[0.55, 0.52, 0.49, 0.05]]).logit()  # probabilities .45 .03 .03 .44 .05
     assert LevelQuestions(5).predict(outputs).tolist() == [2]
     assert LevelQuestions(5, decision="mode").predict(outputs).tolist() == [0]
-
-
-def theirs_and_ours():
-    """Their layer on a feature of one, whose weight is set to 1, gives our outputs."""
-    layer = CoralLayer(size_in=1, num_classes=5)
-    layer.coral_weights.weight.data.fill_(1.0)
-    outputs = torch.linspace(-3, 3, 9).unsqueeze(-1)
-    return layer(outputs), outputs
-
-
-def test_biases_loss_and_prediction_are_those_of_coral_pytorch():
-    logits, outputs = theirs_and_ours()
-    coral = Coral(num_classes=5)
-    torch.testing.assert_close(coral.levels(outputs), logits)
-    expected = coral_loss(logits, levels_from_labelbatch(LABELS, num_classes=5))
-    torch.testing.assert_close(coral.loss(outputs, LABELS), expected, rtol=1e-5, atol=1e-5)
-    assert torch.equal(coral.predict(outputs), proba_to_label(logits.sigmoid()))
-
-
-def test_the_posterior_which_coral_pytorch_has_not_is_the_differences_of_its_levels():
-    logits, outputs = theirs_and_ours()
-    levels = torch.nn.functional.pad(torch.nn.functional.pad(logits.sigmoid(), (1, 0), value=1.0), (0, 1))
-    torch.testing.assert_close(Coral(num_classes=5).log_probs(outputs).exp(), -levels.diff(dim=-1))
 
 
 def test_biases_out_of_order_still_give_a_posterior():
@@ -150,3 +104,52 @@ def test_training_finds_biases_in_order():
         coral.loss(outputs, labels).backward()
         optimizer.step()
     assert (coral.biases.diff() < 0).all()
+
+
+OUTPUTS = torch.randn(9, 4, generator=torch.Generator().manual_seed(0))
+
+
+def test_the_prediction_is_the_nearest_code_word():
+    outputs = torch.tensor([[0.9, 0.2, 0.8]]).logit()
+    codes = torch.tensor([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]])
+    nearest = (outputs.sigmoid() - codes).square().sum(dim=-1).argmin()
+    assert CodeWords(num_classes=4).predict(outputs).item() == nearest == 1
+
+
+def test_the_scores_are_minus_the_squared_distances_up_to_a_constant():
+    ecoc = CodeWords(num_classes=5)
+    losses = torch.stack([ecoc.loss(OUTPUTS, torch.full((12,), k), reduction="none") for k in range(5)], dim=-1)
+    scores = ecoc.class_scores(OUTPUTS)
+    torch.testing.assert_close(scores, losses[:, :1] - losses)
+
+
+def test_the_posterior_is_never_sharper_than_a_factor_of_e_a_class():
+    sharpest = CodeWords(num_classes=3).log_probs(torch.tensor([[1e4, -1e4]]))
+    assert (sharpest[0, 1] - sharpest[0, 0]).item() == pytest.approx(1)
+
+
+OUTPUTS = torch.randn(12, 4, generator=torch.Generator().manual_seed(0))
+LABELS = torch.arange(12) % 5
+
+
+def test_the_losses_of_the_questions_add_up_to_the_log_likelihood():
+    corn = Corn(num_classes=5)
+    likelihood = corn.log_probs(OUTPUTS).gather(-1, LABELS.unsqueeze(-1)).squeeze(-1)
+    torch.testing.assert_close(corn.loss(OUTPUTS, LABELS, reduction="none"), -likelihood)
+
+
+def test_a_level_so_near_to_one_that_its_rest_is_zero_keeps_its_digits():
+    loss = Condor(num_classes=2).loss(torch.tensor([[200.0]]), torch.tensor([0]))
+    assert loss.item() == pytest.approx(200)
+
+
+def test_pieces_are_shares_of_what_is_left():
+    log_probs = StickBreaking(num_classes=4).log_probs(torch.tensor([[0.5, 0.5, 0.25]]).logit())
+    torch.testing.assert_close(log_probs.exp(), torch.tensor([[0.5, 0.25, 0.0625, 0.1875]]))
+    assert not is_unimodal(log_probs).any()  # whatever its company in the literature
+
+
+def test_it_is_corn_with_the_sign_turned():
+    sticks, corn = StickBreaking(num_classes=5), Corn(num_classes=5)
+    torch.testing.assert_close(sticks.log_probs(OUTPUTS), corn.log_probs(-OUTPUTS))
+    torch.testing.assert_close(sticks.loss(OUTPUTS, LABELS), corn.loss(-OUTPUTS, LABELS))

@@ -6,7 +6,8 @@ from onepeak.constraints import LogBarrier
 from onepeak.errors import InputError
 from onepeak.methods import Constrained, Method
 from onepeak.methods.cross_entropy import CrossEntropy
-from onepeak.methods.method import ExactTable, SoftmaxMethod
+from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.precision import ExactTable
 
 
 class HalfSquaredError(Method):

@@ -1,25 +1,12 @@
-import math
-
 import pytest
 import torch
 from torch import nn
 
 import onepeak
-from onepeak.errors import InputError
 from onepeak.posterior import is_unimodal
 
 SCORES = torch.randn(9, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 LABELS = torch.arange(9) % 5
-
-
-def test_the_loss_is_the_value_worked_by_hand():
-    # scores 0 2 0 with the label 1: gaps -2 and -2, both in order by more than 1 / 9
-    middle = math.exp(2) / (math.exp(2) + 2)
-    expected = -math.log(middle) + 2 * ((1 - middle) / 2) ** 2 + 2 * -math.log(2) / 3
-    loss = onepeak.PeakLoss(num_classes=3)
-    assert loss(torch.tensor([[0.0, 2.0, 0.0]], dtype=torch.float64), torch.tensor([1])).item() == pytest.approx(
-        expected
-    )
 
 
 def test_it_is_what_its_long_name_spells():
@@ -69,17 +56,3 @@ def test_a_few_steps_of_gradient_descent_give_every_sample_one_peak():
         optimizer.step()
     assert is_unimodal(peak.log_probs(outputs)).all()
     assert torch.equal(peak.predict(outputs), labels)
-
-
-def test_a_distribution_over_labels_costs_the_expected_loss():
-    scores, loss = torch.randn(2, 5), onepeak.PeakLoss(num_classes=5)
-    probs = torch.tensor([[0.0, 0.25, 0.75, 0.0, 0.0]]).expand(2, 5)
-    expected = 0.25 * loss(scores, torch.tensor([1, 1])) + 0.75 * loss(scores, torch.tensor([2, 2]))
-    torch.testing.assert_close(loss(scores, probs), expected)
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize("setting", ["t", "rps_weight"])
-def test_a_setting_out_of_range_is_named(setting):
-    with pytest.raises(InputError, match=f"`{setting}`"):
-        onepeak.method("peak", num_classes=5, **{setting: 0})

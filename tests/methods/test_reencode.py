@@ -1,6 +1,5 @@
 import pytest
 import torch
-from coral_pytorch.dataset import levels_from_labelbatch, proba_to_label
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -12,31 +11,12 @@ from onepeak.methods.slopes import Slopes
 from onepeak.posterior import median
 
 
-def test_a_loss_worked_by_hand():
-    # levels 1/2, 1/2, 1/2; the code of label 1 is 1, 1, 0: three times 1/4
-    assert Reencode(num_classes=3).loss(torch.zeros(1, 3), torch.tensor([1])).item() == pytest.approx(0.75)
-
-
 def test_a_posterior_worked_by_hand():
     levels = torch.tensor([[0.9, 0.8, 0.3]])  # P(y > 0), P(y > 1), P(y > 2)
     outputs = torch.cat([torch.zeros(1, 1), levels.logit()], dim=-1)
     ren = Reencode(num_classes=4)
     assert ren.log_probs(outputs).exp().tolist() == [pytest.approx([0.1, 0.1, 0.5, 0.3])]
     assert ren.predict(outputs).tolist() == [2]
-
-
-def test_the_code_is_the_one_of_coral_after_a_first_yes():
-    labels = torch.arange(6)
-    code = torch.cat([torch.ones(6, 1), levels_from_labelbatch(labels, 6)], dim=-1)
-    outputs = torch.randn(6, 6, generator=torch.Generator().manual_seed(0))
-    expected = (outputs.sigmoid() - code).square().sum(dim=-1)
-    torch.testing.assert_close(Reencode(num_classes=6).loss(outputs, labels, reduction="none"), expected)
-
-
-def test_predictions_stop_at_the_first_no_where_coral_counts_every_yes():
-    outputs = torch.tensor([[9.0, 1.0, -1.0, 1.0]])  # a no, and a yes after it
-    assert Reencode(num_classes=4).predict(outputs).tolist() == [1]
-    assert proba_to_label(outputs[:, 1:].sigmoid()).tolist() == [2]  # the known disagreement
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,3 @@
-import pytest
 import torch
 
 from onepeak.methods.threshold_hinge import ThresholdHinge
@@ -12,19 +11,6 @@ def at_thresholds(**settings):
     hinge.line.first.data.fill_(-1.0)
     hinge.line.log_gaps.data.copy_(torch.tensor([1.0, 2.0]).log())
     return hinge
-
-
-@pytest.mark.parametrize(
-    ("thresholds", "expected"),
-    [  # at 0.5: above -1 by 1.5, above 0 by .5, below 2 by 1.5
-        ("all", [2.5 + 1.5 + 0.0, 0.0 + 1.5 + 0.0, 0.0 + 0.5 + 0.0, 0.0 + 0.5 + 2.5]),
-        ("immediate", [2.5, 0.0 + 1.5, 0.5 + 0.0, 2.5]),
-    ],
-)
-def test_the_losses_are_the_values_worked_by_hand(thresholds, expected):
-    hinge = at_thresholds(thresholds=thresholds)
-    losses = hinge.loss(torch.full((4, 1), 0.5, dtype=torch.float64), LABELS, reduction="none")
-    assert losses.tolist() == pytest.approx(expected)
 
 
 def test_all_thresholds_bound_the_absolute_error_and_the_next_ones_the_error_rate():

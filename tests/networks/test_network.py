@@ -4,7 +4,7 @@ from torch import nn
 
 import onepeak
 from onepeak.errors import InputError
-from onepeak.methods.slopes import accumulate
+from onepeak.methods.levels import accumulate
 from onepeak.networks import MapHead, Mlp, Network, NetworkSettings, SmallConvNet, WildcatPooling, build_network
 from onepeak.networks.head import RowHead
 

@@ -110,14 +110,14 @@ def poisson(outputs, label, published, rate):
     return Answers(-log_probs[label], log_probs, math.floor(mean) if published else math.floor(mean + 0.5))
 
 
-def penalised(scores, label, published=False, rate=None):
-    own = cross_entropy(scores, label)
-    return Answers(own.loss + penalty_cost(scores, label), own.log_probs, own.predicted)
+def under(cost):
+    """Cross-entropy and the cost of a constraint."""
 
+    def answers(scores, label, published=False, rate=None):
+        own = cross_entropy(scores, label)
+        return Answers(own.loss + cost(scores, label), own.log_probs, own.predicted)
 
-def barred(scores, label, published=False, rate=None):
-    own = cross_entropy(scores, label)
-    return Answers(own.loss + barrier_cost(scores, label), own.log_probs, own.predicted)
+    return answers
 
 
 def slopes(outputs, label, published=False, rate=None, *, levels="squared", weight=0.1):
@@ -156,16 +156,6 @@ def peak(outputs, label, published=False, rate=None):
     return Answers(own.loss + levels + barrier_cost(scores, label, t=3.0), own.log_probs, own.predicted)
 
 
-def hinged(scores, label, published=False, rate=None):
-    own = cross_entropy(scores, label)
-    return Answers(own.loss + hinge_cost(scores, label), own.log_probs, own.predicted)
-
-
-def with_duals(scores, label, published=False, rate=None):
-    own = cross_entropy(scores, label)
-    return Answers(own.loss + lagrangian_cost(scores, label), own.log_probs, own.predicted)
-
-
 def wasserstein(scores, label, published=False, rate=None, *, weight=10.0):
     own = cross_entropy(scores, label)
     probs = np.exp(own.log_probs)
@@ -173,23 +163,6 @@ def wasserstein(scores, label, published=False, rate=None, *, weight=10.0):
     distance = sum(abs(math.fsum(probs[: k + 1]) - math.fsum(nearest[: k + 1])) for k in range(len(probs) - 1))
     return Answers(own.loss + weight * distance, own.log_probs, own.predicted)
 
-
-METHODS = {
-    "ce": cross_entropy,
-    "ren": reencode,
-    "ld": label_distribution,
-    "mv": mean_variance,
-    "po": poisson,
-    "pn": penalised,
-    "elb": barred,
-    "slopes": slopes,
-    "peak": peak,
-    "smooth-slopes": smooth_slopes,
-    "hinge": hinged,
-    "lagrangian": with_duals,
-    "wu": wasserstein,
-}
-"""The methods of Belharbi et al. 2019, and our own: (outputs, label, published, rate)."""
 
 OTHERS = {**distance.METHODS, **soft_labels.METHODS, **levels.METHODS, **distribution.METHODS}
 """All others: (outputs, label, parameters)."""
@@ -236,6 +209,24 @@ def lagrangian_cost(scores, label, weight=0.1, duals=None):
 
 
 COSTS = {"elb": barrier_cost, "pn": penalty_cost, "hinge": hinge_cost, "lagrangian": lagrangian_cost}
+
+
+METHODS = {
+    "ce": cross_entropy,
+    "ren": reencode,
+    "ld": label_distribution,
+    "mv": mean_variance,
+    "po": poisson,
+    "pn": under(penalty_cost),
+    "elb": under(barrier_cost),
+    "slopes": slopes,
+    "peak": peak,
+    "smooth-slopes": smooth_slopes,
+    "hinge": under(hinge_cost),
+    "lagrangian": under(lagrangian_cost),
+    "wu": wasserstein,
+}
+"""The methods of Belharbi et al. 2019, and our own: (outputs, label, published, rate)."""
 
 
 def gaussian_target(label, num_classes, *, variance=1.0, published=False):

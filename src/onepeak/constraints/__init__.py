@@ -2,11 +2,10 @@
 
 from onepeak.constraints.barrier import LogBarrier, log_barrier
 from onepeak.constraints.gaps import order_gaps
-from onepeak.constraints.hinge import Hinge
 from onepeak.constraints.lagrangian import AugmentedLagrangian
 from onepeak.constraints.losses import ELBLoss, PenaltyLoss, UnimodalLoss
 from onepeak.constraints.order import OrderConstraint
-from onepeak.constraints.penalty import QuadraticPenalty, quadratic_penalty
+from onepeak.constraints.penalty import Hinge, QuadraticPenalty, quadratic_penalty
 
 __all__ = [
     "AugmentedLagrangian",

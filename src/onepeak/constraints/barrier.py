@@ -56,13 +56,10 @@ UNWRITTEN_BELOW = 1e-30
 class LogBarrier(OrderConstraint):
     r"""The order constraints as an extended log-barrier that tightens during training.
 
-    .. math:: \sum_{k=0}^{c-2} \hat I(\Delta_k), \qquad
-              \hat I(r) = \begin{cases} -\frac1t \log(-r) & r \le -\frac1{t^2} \\
-              t r - \frac1t \log\frac1{t^2} + \frac1t & \text{otherwise} \end{cases}
+    .. math:: \sum_{k=0}^{c-2} \hat I(\Delta_k), \qquad t \leftarrow \min(\text{growth} \cdot t, t_{max})
 
-    The cost of a sample is the **sum** of `log_barrier` over its c - 1 gaps :math:`\Delta_k`, the differences of
-    adjacent scores, signed to be negative where the scores fall away from the label. Call `tighten` once per epoch,
-    after validation: it sets :math:`t \leftarrow \min(\text{growth} \cdot t, t_{max})`. The `state_dict` holds t.
+    where :math:`\hat I` is `log_barrier` and :math:`\Delta_k` are the c - 1 gaps of `order_gaps`. Call `tighten`, which
+    updates t, once per epoch, after validation. The `state_dict` holds t.
 
     Args:
         num_classes: Number of classes, at least 2.

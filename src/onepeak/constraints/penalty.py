@@ -1,4 +1,4 @@
-r"""The quadratic penalty of the paper (Belharbi et al. 2019, eq. 3)."""
+r"""The quadratic penalty of the paper (Belharbi et al. 2019, eq. 3), and the hinge, the most common order penalty."""
 
 from typing import final
 
@@ -38,11 +38,9 @@ def quadratic_penalty(gaps: Gaps, slack: float) -> Gaps:
 class QuadraticPenalty(OrderConstraint):
     r"""The order constraints as a quadratic penalty.
 
-    .. math:: \lambda \sum_{k=0}^{c-2} H(\Delta_k), \qquad
-              H(\delta) = \begin{cases} (\delta + \epsilon)^2 & \delta \ge 0 \\ 0 & \text{otherwise} \end{cases}
+    .. math:: \lambda \sum_{k=0}^{c-2} H(\Delta_k)
 
-    The cost of a sample is `weight` times the **sum** of `quadratic_penalty` over its c - 1 gaps :math:`\Delta_k`, the
-    differences of adjacent scores, signed to be negative where the scores fall away from the label.
+    where H is `quadratic_penalty` and :math:`\Delta_k` are the c - 1 gaps of `order_gaps`.
 
     Args:
         num_classes: Number of classes, at least 2.
@@ -67,3 +65,36 @@ class QuadraticPenalty(OrderConstraint):
 
     def extra_repr(self) -> str:
         return f"num_classes={self.num_classes}, weight={self.weight:g}, slack={self.slack:g}"
+
+
+@final
+class Hinge(OrderConstraint):
+    r"""The order constraints as a hinge on each gap.
+
+    .. math:: w \sum_{k=0}^{c-2} \max(0, \Delta_k + \delta)
+
+    The sum is over the c - 1 gaps. Its slope is constant however far a pair is out of order, and zero once the pair is
+    in order by the margin; the slope of a log-barrier is never zero. The hinge is an exact penalty: with a weight above
+    the largest multiplier, its minimum satisfies the constraints.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        weight: w, at least 0.
+        margin: :math:`\delta`, the wanted difference between adjacent scores, at least 0.
+
+    Example:
+        >>> hinge = Hinge(num_classes=3, weight=2.0, margin=0.5)
+        >>> hinge(torch.tensor([[0.0, 1.0, 2.0]]), torch.tensor([1]))
+        tensor([3.])
+    """
+
+    def __init__(self, num_classes: int, weight: float = 1.0, margin: float = 0.1) -> None:
+        super().__init__(num_classes)
+        self.weight = check_number("weight", weight, minimum=0)
+        self.margin = check_number("margin", margin, minimum=0)
+
+    def gap_costs(self, gaps: Gaps) -> Gaps:
+        return self.weight * (gaps + self.margin).relu()
+
+    def extra_repr(self) -> str:
+        return f"num_classes={self.num_classes}, weight={self.weight:g}, margin={self.margin:g}"

@@ -8,56 +8,38 @@ from onepeak._core.tensors import PerClass, real_tensors
 from onepeak._core.wording import did_you_mean
 from onepeak.constraints import AugmentedLagrangian, Hinge, LogBarrier, QuadraticPenalty
 from onepeak.errors import InputError, UnknownNameError
-from onepeak.methods.binomial import BINOMIAL
-from onepeak.methods.class_distance import CDW_CE, CS_CE, OLL
+from onepeak.methods.class_distance import CDW_CE, CS_CE, EAE, OLL, SE
 from onepeak.methods.conditional_levels import CONDOR, CORN, STICK_BREAKING
-from onepeak.methods.constrained import ELB, HINGE, LAGRANGIAN, PN, Constrained
-from onepeak.methods.copoc import COPOC
+from onepeak.methods.constrained import ELB, HINGE, LAGRANGIAN, ORCU, PN, Constrained
+from onepeak.methods.counts import BINOMIAL, PO, POISSON
 from onepeak.methods.cross_entropy import CE
 from onepeak.methods.cumulative_link import CLM, CLM_CAUCHIT, CLM_CLOGLOG, CLM_LOGLOG, CLM_PROBIT
-from onepeak.methods.ecoc import ECOC
-from onepeak.methods.expected_error import EAE, SE
 from onepeak.methods.feature_terms import Cloc, OrdinalEntropy, RankNContrast, WithFeatureTerm
-from onepeak.methods.gaussian import GAUSSIAN, REGRESSION
+from onepeak.methods.gaussian import GAUSSIAN, OT_NORMAL, REGRESSION
 from onepeak.methods.kappa import WK
 from onepeak.methods.label_distribution import DLDL_V2, LD
-from onepeak.methods.levels import CORAL, FRANK_HALL, OR_CNN
+from onepeak.methods.levels import CORAL, ECOC, FRANK_HALL, OR_CNN
 from onepeak.methods.mean_variance import MEAN_RESIDUE, MV
 from onepeak.methods.method import Method, Variant
-from onepeak.methods.neighbours import CO2, HO2, QUL
+from onepeak.methods.neighbours import CO2, HO2, QUL, UC, WU
 from onepeak.methods.noise_corrected import NOISE_CORRECTED
-from onepeak.methods.orcu import ORCU
 from onepeak.methods.peak import PEAK
-from onepeak.methods.poisson import PO, POISSON
 from onepeak.methods.record import AdditionRecord, MethodRecord
 from onepeak.methods.reencode import REN
 from onepeak.methods.rps import MCE, RPS
 from onepeak.methods.slace import SLACE
 from onepeak.methods.slopes import SLOPES
 from onepeak.methods.smoothed import SMOOTH_SLOPES, Smoothed
-from onepeak.methods.soft_labels import (
-    SOFT_BETA,
-    SOFT_BINOMIAL,
-    SOFT_EXPONENTIAL,
-    SOFT_GEOMETRIC,
-    SOFT_INVERSE,
-    SOFT_POISSON,
-    SOFT_TRIANGULAR,
-    SORD,
-)
+from onepeak.methods.soft_labels import SOFT_LABELS
+from onepeak.methods.steps import COPOC, UNIMODAL_NET
 from onepeak.methods.threshold_hinge import AT_HINGE, IT_HINGE
-from onepeak.methods.truncated_normal import OT_NORMAL
-from onepeak.methods.unimodal_concentrated import UC
-from onepeak.methods.unimodal_net import UNIMODAL_NET
-from onepeak.methods.wasserstein import WU
 
 METHODS = Registry(
     "method",
     [
         *(CE, REN, LD, MV, PO, PN, ELB, PEAK, SLOPES, SMOOTH_SLOPES),
         *(RPS, CDW_CE, OLL, WK, SLACE, CO2, HO2, QUL, UC, SE, EAE, CS_CE, MEAN_RESIDUE, MCE, REGRESSION),
-        *(DLDL_V2, SORD, SOFT_EXPONENTIAL, SOFT_GEOMETRIC, SOFT_INVERSE),
-        *(SOFT_TRIANGULAR, SOFT_BETA, SOFT_BINOMIAL, SOFT_POISSON, NOISE_CORRECTED),
+        *(DLDL_V2, *SOFT_LABELS, NOISE_CORRECTED),
         *(CLM, CLM_PROBIT, CLM_CLOGLOG, CLM_LOGLOG, CLM_CAUCHIT, AT_HINGE, IT_HINGE),
         *(FRANK_HALL, OR_CNN, CORAL, CORN, CONDOR, ECOC),
         *(BINOMIAL, POISSON, STICK_BREAKING, GAUSSIAN, OT_NORMAL, COPOC, UNIMODAL_NET),

@@ -1,15 +1,17 @@
-"""CDW-CE, OLL and CS-CE: each class costs by its distance from the label (Polat, Castagnos 2022; Galdran 2020)."""
+"""Each class costs by its distance from the label: CDW-CE, OLL, CS-CE, EAE; and SE, the error of the mean."""
 
+from dataclasses import replace
 from functools import partial
 from typing import final
 
 import torch
 
-from onepeak._core.check import check_number
-from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak._core.tensors import Labels, LogProbs, Outputs, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.method import SoftmaxMethod, offsets_from
 from onepeak.methods.record import MethodRecord
+from onepeak.methods.settings import number
+from onepeak.posterior.decide import expected_label
 
 
 @final
@@ -42,15 +44,11 @@ class ClassDistance(SoftmaxMethod):
     COLING 2022.
     """
 
-    def __init__(
-        self, num_classes: int, *, power: float = 5.0, margin: float = 0.0, class_weight: PerClass | None = None
-    ) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.power = check_number("power", power, above=0)
-        self.margin = check_number("margin", margin, minimum=0, below=1)
+    power: float = number(5.0, above=0)
+    margin: float = number(0.0, minimum=0, below=1)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        distances = (torch.arange(self.num_classes, device=labels.device) - labels.unsqueeze(-1)).abs()
+        distances = offsets_from(labels, self.num_classes).abs()
         log_rest = log_of_the_rest(outputs)
         if self.margin:
             log_rest = (log_rest.exp() + self.margin).clamp(max=1).log()
@@ -69,18 +67,14 @@ def log_of_the_rest(scores: Scores) -> LogProbs:
 
 
 CDW_CE = MethodRecord(
-    name="cdw-ce",
-    title="class distance weighted cross-entropy",
-    family="distance",
-    reference="Polat et al. 2022, Class distance weighted cross-entropy loss",
-    build=ClassDistance,
+    name="cdw-ce", title="class distance weighted cross-entropy", family="distance", build=ClassDistance
 )
 
-OLL = MethodRecord(
+OLL = replace(
+    CDW_CE,
     name="oll",
     title="ordinal log loss",
-    family="distance",
-    reference="Castagnos, Mihelich, Dognin 2022, A simple log-based loss function for ordinal text classification",
+    reference='Castagnos, Mihelich, Dognin, "A simple log-based loss function for ordinal text classification", 2022',
     build=partial(ClassDistance, power=1.5),
 )
 
@@ -108,23 +102,71 @@ class CostSensitive(SoftmaxMethod):
     grading from eye fundus images", MICCAI 2020.
     """
 
-    def __init__(
-        self, num_classes: int, *, weight: float = 10.0, power: float = 2.0, class_weight: PerClass | None = None
-    ) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.weight = check_number("weight", weight, minimum=0)
-        self.power = check_number("power", power, above=0)
+    weight: float = number(10.0, minimum=0)
+    power: float = number(2.0, above=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        distances = (torch.arange(self.num_classes, device=labels.device) - labels.unsqueeze(-1)).abs()
+        distances = offsets_from(labels, self.num_classes).abs()
         costs = (distances.to(outputs.dtype) / (self.num_classes - 1)) ** self.power
         return cross_entropy(outputs, labels) + self.weight * (costs * outputs.softmax(dim=-1)).sum(dim=-1)
 
 
-CS_CE = MethodRecord(
-    name="cs-ce",
-    title="cost-sensitive cross-entropy",
-    family="distance",
-    reference="Galdran et al. 2020, Cost-sensitive regularization for diabetic retinopathy grading",
-    build=CostSensitive,
-)
+CS_CE = MethodRecord(name="cs-ce", title="cost-sensitive cross-entropy", family="distance", build=CostSensitive)
+
+
+@final
+class ExpectedError(SoftmaxMethod):
+    r"""The squared distance between the posterior's mean and the label.
+
+    .. math:: \ell = (m - y)^2, \qquad m = \sum_{k=0}^{c-1} k \, \mathrm{softmax}(o)_k
+
+    This is regression with a posterior: all distributions with the right mean are equally good, so nothing makes the
+    posterior narrow or one-peaked. Prediction: the mean, rounded. This is the paper's variant with the class numbers as
+    fixed weights; another variant learns the weights.
+
+    Example:
+        >>> se = ExpectedError(num_classes=3)
+        >>> se.loss(torch.zeros(1, 3), torch.tensor([2]))
+        tensor(1.)
+
+    Reference: Beckham, Pal, "A simple squared-error reformulation for ordinal classification", 2016.
+    """
+
+    decision = "mean"
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        return (expected_label(outputs) - labels).square()
+
+
+@final
+class ExpectedAbsoluteError(SoftmaxMethod):
+    r"""The mean distance between the label and a class drawn from the posterior.
+
+    .. math:: \ell = \sum_{k=0}^{c-1} p_k |k - y|, \qquad p = \mathrm{softmax}(o)
+
+    This is the cost of moving the posterior to the label, the metric `emd`. It is linear in the probabilities, so that
+    nothing is gained by an honest doubt: the best posterior lies on the median alone. Prediction: the median.
+
+    Example:
+        >>> ExpectedAbsoluteError(num_classes=3).loss(torch.zeros(1, 3), torch.tensor([0]))
+        tensor(1.)
+
+    Reference: Rennie, Srebro, "Loss functions for preference levels", 2005; as optimal transport on ordered labels,
+    Shaham, Zaidman, Svirsky, "Deep ordinal regression using optimal transport loss", 2020.
+    """
+
+    decision = "median"
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        return expected_distance(outputs, labels)
+
+
+def expected_distance(scores: Scores, labels: Labels, power: float = 1.0) -> PerSample:
+    """The mean power of the distance between the label and a class drawn from the softmax of the scores."""
+    distances = offsets_from(labels, scores.shape[-1]).abs()
+    return (scores.softmax(dim=-1) * distances.to(scores.dtype) ** power).sum(dim=-1)
+
+
+SE = MethodRecord(name="se", title="squared error of the mean", family="distance", build=ExpectedError)
+
+EAE = MethodRecord(name="eae", title="expected absolute error", family="distance", build=ExpectedAbsoluteError)

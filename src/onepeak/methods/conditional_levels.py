@@ -28,21 +28,14 @@ class Corn(LevelMethod):
         tensor([[0.2000, 0.4000, 0.4000]])
 
     Reference: Shi, Cao, Raschka, "Deep neural networks for rank-consistent ordinal regression based on conditional
-    probabilities", Pattern Analysis and Applications 2023 (2021).
+    probabilities", 2021; Pattern Analysis and Applications 2023.
     """
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
         return log_products(outputs)
 
 
-CORN = MethodRecord(
-    name="corn",
-    title="conditional levels",
-    family="levels",
-    reference="Shi, Cao, Raschka 2021, Deep neural networks for rank-consistent ordinal regression",
-    num_outputs="c-1",
-    build=Corn,
-)
+CORN = MethodRecord(name="corn", title="conditional levels", family="levels", num_outputs="c-1", build=Corn)
 
 
 @final
@@ -75,12 +68,7 @@ class Condor(LevelMethod):
 
 
 CONDOR = MethodRecord(
-    name="condor",
-    title="conditional levels, loss on their products",
-    family="levels",
-    reference="Jenkinson et al. 2021, Universally rank consistent ordinal regression in neural networks",
-    num_outputs="c-1",
-    build=Condor,
+    name="condor", title="conditional levels, loss on their products", family="levels", num_outputs="c-1", build=Condor
 )
 
 
@@ -110,10 +98,5 @@ class StickBreaking(LevelMethod):
 
 
 STICK_BREAKING = MethodRecord(
-    name="stick-breaking",
-    title="stick-breaking",
-    family="distribution",
-    reference="Liu et al. 2018, Ordinal regression with neuron stick-breaking for medical diagnosis",
-    num_outputs="c-1",
-    build=StickBreaking,
+    name="stick-breaking", title="stick-breaking", family="distribution", num_outputs="c-1", build=StickBreaking
 )

@@ -1,6 +1,7 @@
 """The paper's contribution: an order constraint put on any method that has class scores."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import final
 
 import torch
@@ -9,14 +10,15 @@ from torch import Tensor
 from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
 from onepeak.constraints.barrier import LogBarrier
 from onepeak.constraints.cross_entropy import ordered_cross_entropy
-from onepeak.constraints.hinge import Hinge
 from onepeak.constraints.lagrangian import AugmentedLagrangian
 from onepeak.constraints.order import OrderConstraint, order_cost
-from onepeak.constraints.penalty import QuadraticPenalty
+from onepeak.constraints.penalty import Hinge, QuadraticPenalty
 from onepeak.errors import InputError
 from onepeak.methods.cross_entropy import CrossEntropy
 from onepeak.methods.method import Method, Wrapped
-from onepeak.methods.record import MethodRecord, with_settings_of
+from onepeak.methods.record import MethodRecord
+from onepeak.methods.settings import with_settings_of
+from onepeak.methods.soft_labels import sord
 
 
 @final
@@ -84,25 +86,16 @@ def under(constraint: Callable[..., OrderConstraint]) -> Callable[..., Constrain
     return build
 
 
-_BELHARBI = "Belharbi et al. 2019, Non-parametric uni-modality constraints for deep ordinal classification"
-
 PN = MethodRecord(
     name="pn",
     title="cross-entropy under a penalty",
     family="constraint",
-    reference=_BELHARBI,
+    reference="Belharbi et al. 2019, Non-parametric uni-modality constraints for deep ordinal classification",
     as_published="same",
     build=under(QuadraticPenalty),
 )
 
-ELB = MethodRecord(
-    name="elb",
-    title="cross-entropy under a log-barrier",
-    family="constraint",
-    reference=_BELHARBI,
-    as_published="same",
-    build=under(LogBarrier),
-)
+ELB = replace(PN, name="elb", title="cross-entropy under a log-barrier", build=under(LogBarrier))
 
 HINGE = MethodRecord(
     name="hinge",
@@ -119,3 +112,33 @@ LAGRANGIAN = MethodRecord(
     reference="Bertsekas 1982, Constrained optimization and Lagrange multiplier methods",
     build=under(AugmentedLagrangian),
 )
+
+
+def orcu(
+    num_classes: int, *, t: float = 10.0, sharpness: float = 1.0, class_weight: PerClass | None = None
+) -> Constrained:
+    r"""The soft labels of SORD under the paper's log-barrier, which does not tighten.
+
+    .. math:: \ell = \mathrm{KL}(q_y \,\|\, p) + \sum_{k=0}^{c-2} \hat I_t(\Delta_k), \qquad
+              q_{yk} \propto e^{-s (k - y)^2}
+
+    ELB's closest rival: it has ELB's barrier, from the start as steep as it will be, and a target that has one peak
+    itself, which calibrates the posterior. The cross-entropy of the paper is larger by the entropy of the target and
+    has the same gradient.
+
+    Args:
+        t: Steepness of the barrier, constant during training.
+        sharpness: s of the soft label.
+
+    Example:
+        >>> import torch
+        >>> orcu(3).loss(torch.tensor([[-1.0, 0.0, -1.0]]), torch.tensor([1])).abs() < 1e-6  # both terms are 0
+        tensor(True)
+
+    Reference: Kim, Chung, Jang, "Calibration of ordinal regression networks", 2024.
+    """
+    base = sord(num_classes, sharpness=sharpness, class_weight=class_weight)
+    return Constrained(base, LogBarrier(num_classes, t, growth=1.0, t_max=t))
+
+
+ORCU = MethodRecord(name="orcu", title="soft labels under a steep barrier", family="constraint", build=orcu)

@@ -1,99 +1,18 @@
 """CLM: cumulative link models, also called proportional odds (McCullagh 1980)."""
 
 import math
-from typing import Literal, TypeAlias, final, get_args
+from collections.abc import Callable
+from typing import NamedTuple, final
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from onepeak._core.check import check_choice
-from onepeak._core.tensors import LogProbs, Outputs, PerClass, full_precision
+from onepeak._core.tensors import LogProbs, Outputs, full_precision
 from onepeak.methods.levels import SMALLEST_DIFFERENCE, log_differences
 from onepeak.methods.method import Method
 from onepeak.methods.record import MethodRecord
-
-Link: TypeAlias = Literal["logit", "probit", "cloglog", "loglog", "cauchit"]
-
-
-@final
-class CumulativeLink(Method):
-    r"""The network outputs a position on a line, which c - 1 thresholds cut into classes.
-
-    .. math:: P(y \le k) = F(\theta_k - o), \qquad \theta_k = \theta_0 + \sum_{j=1}^{k} e^{g_j}, \qquad
-              \ell = -\log p_y
-
-    where F is the logistic, the normal or the Cauchy distribution function, :math:`1 - e^{-e^x}` ("cloglog") or
-    :math:`e^{-e^{-x}}` ("loglog"). The heavy tails of the Cauchy let a wrong label far away move little. The thresholds
-    are parameters of the method and in order by construction. They start where all classes are equally probable at an
-    output of 0, and are trained with ten times the learning rate of the network (`own_rate`). All computation is in log
-    space, so the log-probability of a class far from the output is finite. Not one-peaked by construction: a narrow
-    class between two wide ones is a dip.
-
-    Args:
-        link: "logit", "probit", "cloglog", "loglog" or "cauchit".
-
-    Example:
-        >>> clm = CumulativeLink(num_classes=4)
-        >>> clm.log_probs(torch.zeros(1, 1)).exp()
-        tensor([[0.2500, 0.2500, 0.2500, 0.2500]], grad_fn=...)
-
-    Reference: McCullagh, "Regression models for ordinal data", JRSS B 1980; in networks, Vargas, Gutiérrez,
-    Hervás-Martínez, "Cumulative link models for deep ordinal classification", Neurocomputing 2020.
-    """
-
-    own_rate = 10.0
-
-    def __init__(self, num_classes: int, *, link: Link = "logit", class_weight: PerClass | None = None) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.link = check_choice("link", link, get_args(Link))
-        start = quantiles(torch.arange(1, num_classes, dtype=torch.float64) / num_classes, link).float()
-        self.first = nn.Parameter(start[0].clone())
-        self.log_gaps = nn.Parameter(start.diff().log())
-
-    @property
-    def num_outputs(self) -> int:
-        return 1
-
-    @property
-    def thresholds(self) -> Tensor:
-        """The boundaries between adjacent classes."""
-        first, gaps = full_precision(self.first), full_precision(self.log_gaps).exp()
-        return first + torch.cat([gaps.new_zeros(1), gaps.cumsum(dim=0)])
-
-    def posterior_of(self, outputs: Outputs) -> LogProbs:
-        outputs = full_precision(outputs)
-        places = self.thresholds.to(outputs.dtype) - outputs
-        match self.link:
-            case "logit":
-                return logit_probs(places)
-            case "probit":
-                return probit_probs(places)
-            case "cloglog":
-                return cloglog_probs(places)
-            case "loglog":  # the complementary link on the reversed scale
-                return cloglog_probs(-places.flip(-1)).flip(-1)
-            case "cauchit":
-                return cauchit_probs(places)
-            case unknown:
-                raise AssertionError(unknown)
-
-
-def quantiles(shares: Tensor, link: Link) -> Tensor:
-    """The quantiles of the link's distribution."""
-    match link:
-        case "logit":
-            return shares.logit()
-        case "probit":
-            places: Tensor = torch.special.ndtri(shares)
-            return places
-        case "cloglog":
-            return (-torch.log1p(-shares)).log()
-        case "loglog":
-            return -(-shares.log()).log()
-        case "cauchit":
-            return (math.pi * (shares - 0.5)).tan()
-
+from onepeak.methods.settings import choice
 
 _END = 1e6
 """Stands for infinity: this far out, every distribution function here is 0 or 1."""
@@ -153,6 +72,11 @@ def cloglog_probs(places: Outputs) -> LogProbs:
     return (log_mass - exponential).log_softmax(dim=-1)
 
 
+def loglog_probs(places: Outputs) -> LogProbs:
+    r"""The same under :math:`e^{-e^{-x}}`, the complementary link on the reversed scale."""
+    return cloglog_probs(-places.flip(-1)).flip(-1)
+
+
 def log_normal(x: Tensor) -> Tensor:
     r"""Log of the normal distribution function; `torch.func.vmap` does not support `torch.special.log_ndtr`.
 
@@ -176,20 +100,79 @@ def _bounded_exp(x: Tensor) -> Tensor:
     return x.clamp(max=_LARGEST).exp() * (1 + beyond)
 
 
-def _record(link: Link, title: str, *, name: str | None = None) -> MethodRecord:
+class Link(NamedTuple):
+    """A distribution over the line: its name in titles, its quantiles, the log-probabilities of intervals."""
+
+    title: str
+    quantiles: Callable[[Tensor], Tensor]
+    log_probs: Callable[[Outputs], LogProbs]
+
+
+LINKS = {
+    "logit": Link("logit (proportional odds)", torch.logit, logit_probs),
+    "probit": Link("probit", torch.special.ndtri, probit_probs),
+    "cloglog": Link("complementary log-log", lambda share: (-torch.log1p(-share)).log(), cloglog_probs),
+    "loglog": Link("log-log", lambda share: -(-share.log()).log(), loglog_probs),
+    "cauchit": Link("Cauchy", lambda share: (math.pi * (share - 0.5)).tan(), cauchit_probs),
+}
+
+
+@final
+class CumulativeLink(Method):
+    r"""The network outputs a position on a line, which c - 1 thresholds cut into classes.
+
+    .. math:: P(y \le k) = F(\theta_k - o), \qquad \theta_k = \theta_0 + \sum_{j=1}^{k} e^{g_j}, \qquad
+              \ell = -\log p_y
+
+    where F is the logistic, the normal or the Cauchy distribution function, :math:`1 - e^{-e^x}` ("cloglog") or
+    :math:`e^{-e^{-x}}` ("loglog"). The heavy tails of the Cauchy let a wrong label far away move little. The thresholds
+    are parameters of the method and in order by construction. They start where all classes are equally probable at an
+    output of 0, and are trained with ten times the learning rate of the network (`own_rate`). All computation is in log
+    space, so the log-probability of a class far from the output is finite. Not one-peaked by construction: a narrow
+    class between two wide ones is a dip.
+
+    Args:
+        link: "logit", "probit", "cloglog", "loglog" or "cauchit".
+
+    Example:
+        >>> clm = CumulativeLink(num_classes=4)
+        >>> clm.log_probs(torch.zeros(1, 1)).exp()
+        tensor([[0.2500, 0.2500, 0.2500, 0.2500]], grad_fn=...)
+
+    Reference: McCullagh, "Regression models for ordinal data", JRSS B 1980; in networks, Vargas, Gutiérrez,
+    Hervás-Martínez, "Cumulative link models for deep ordinal classification", Neurocomputing 2020.
+    """
+
+    own_rate = 10.0
+    num_outputs = 1
+    link: str = choice(*LINKS)
+
+    def setup(self) -> None:
+        shares = torch.arange(1, self.num_classes, dtype=torch.float64) / self.num_classes
+        start = LINKS[self.link].quantiles(shares).float()
+        self.first = nn.Parameter(start[0].clone())
+        self.log_gaps = nn.Parameter(start.diff().log())
+
+    @property
+    def thresholds(self) -> Tensor:
+        """The boundaries between adjacent classes."""
+        first, gaps = full_precision(self.first), full_precision(self.log_gaps).exp()
+        return first + torch.cat([gaps.new_zeros(1), gaps.cumsum(dim=0)])
+
+    def posterior_of(self, outputs: Outputs) -> LogProbs:
+        outputs = full_precision(outputs)
+        return LINKS[self.link].log_probs(self.thresholds.to(outputs.dtype) - outputs)
+
+
+def _record(link: str) -> MethodRecord:
     return MethodRecord(
-        name=name or f"clm-{link}",
-        title=f"cumulative link, {title}",
+        name="clm" if link == "logit" else f"clm-{link}",
+        title=f"cumulative link, {LINKS[link].title}",
         family="levels",
-        reference="McCullagh 1980, Regression models for ordinal data",
         num_outputs="1",
         build=CumulativeLink,
         fixed={"link": link},
     )
 
 
-CLM = _record("logit", "logit (proportional odds)", name="clm")
-CLM_PROBIT = _record("probit", "probit")
-CLM_CLOGLOG = _record("cloglog", "complementary log-log")
-CLM_LOGLOG = _record("loglog", "log-log")
-CLM_CAUCHIT = _record("cauchit", "Cauchy")
+CLM, CLM_PROBIT, CLM_CLOGLOG, CLM_LOGLOG, CLM_CAUCHIT = (_record(link) for link in LINKS)

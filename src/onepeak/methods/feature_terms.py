@@ -1,7 +1,8 @@
 """Terms on features: what training asks of the layer before the outputs, beside the loss of any method.
 
 Each compares the samples of a batch. They act in training only: posterior, prediction, export and serving are those of
-the method without a term.
+the method without a term. They train in runs packed on one GPU as they do alone. With frozen features, where they would
+do nothing, and with several processes, of which each sees its share of a batch only, they are refused.
 """
 
 from abc import ABC, abstractmethod

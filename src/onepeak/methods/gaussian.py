@@ -1,4 +1,4 @@
-"""Gaussian uncertainty and regression: a position on the scale (Araújo et al. 2020)."""
+"""Gaussian, regression and OT-normal: a position on the scale (Araújo et al. 2020; Shaham et al. 2020)."""
 
 from typing import final
 
@@ -6,12 +6,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from onepeak._core.check import check_number
-from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample, Scores
+from onepeak._core.tensors import Labels, Outputs, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
+from onepeak.methods.class_distance import expected_distance
+from onepeak.methods.cumulative_link import log_normal_mass
 from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.precision import below_the_peak, widened
 from onepeak.methods.record import MethodRecord
-from onepeak.methods.unimodal_net import below_the_peak, widened
+from onepeak.methods.settings import number
 
 NARROWEST = 0.05
 """The smallest standard deviation, in classes: there the posterior already lies on one class."""
@@ -45,13 +47,8 @@ class Gaussian(SoftmaxMethod):
     fundus images", Medical Image Analysis 2020.
     """
 
-    def __init__(self, num_classes: int, *, variance_weight: float = 0.1, class_weight: PerClass | None = None) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.variance_weight = check_number("variance_weight", variance_weight, minimum=0)
-
-    @property
-    def num_outputs(self) -> int:
-        return 2
+    num_outputs = 2
+    variance_weight: float = number(0.1, minimum=0)
 
     def deviation(self, outputs: Outputs) -> PerSample:
         """The standard deviation, in classes."""
@@ -90,13 +87,7 @@ def place_on_scale(output: PerSample, num_classes: int) -> PerSample:
 
 
 GAUSSIAN = MethodRecord(
-    name="gaussian",
-    title="Gaussian uncertainty",
-    family="distribution",
-    reference="Araújo et al. 2020, DR|GRADUATE: uncertainty-aware diabetic retinopathy grading",
-    num_outputs="2",
-    unimodal=True,
-    build=Gaussian,
+    name="gaussian", title="Gaussian uncertainty", family="distribution", num_outputs="2", unimodal=True, build=Gaussian
 )
 
 
@@ -122,13 +113,8 @@ class Regression(SoftmaxMethod):
         tensor([0, 3, 4])
     """
 
-    def __init__(self, num_classes: int, *, deviation: float = 1.0, class_weight: PerClass | None = None) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.deviation = check_number("deviation", deviation, above=0)
-
-    @property
-    def num_outputs(self) -> int:
-        return 1
+    num_outputs = 1
+    deviation: float = number(1.0, above=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         targets = 2 * labels.to(outputs.dtype) / (self.num_classes - 1) - 1
@@ -147,4 +133,52 @@ REGRESSION = MethodRecord(
     num_outputs="1",
     unimodal=True,
     build=Regression,
+)
+
+
+@final
+class TruncatedNormal(SoftmaxMethod):
+    r"""The network outputs a position; the posterior is a normal distribution around it, cut off at both ends.
+
+    .. math:: p_k \propto \Phi \Big( \frac{k + \frac12 - m}\sigma \Big) - \Phi \Big( \frac{k - \frac12 - m}\sigma
+              \Big), \qquad m = (o + 1) \frac{c - 1}2, \qquad \ell = \sum_{k=0}^{c-1} p_k |k - y|^\alpha
+
+    The loss is the cost of moving the posterior to the label, which is optimal transport: for one label there is only
+    one plan. One-peaked by construction (two neighbours tie if the position is midway between them). The deviation is
+    a setting: if it were learnt, this loss would be least at 0. Far beyond the ends of the scale the gradient fades.
+
+    Args:
+        deviation: :math:`\sigma`, in classes.
+        power: :math:`\alpha`.
+
+    Example:
+        >>> normal = TruncatedNormal(num_classes=5)
+        >>> normal.predict(torch.tensor([[-1.0], [0.4]]))
+        tensor([0, 3])
+
+    Reference: Shaham, Zaidman, Svirsky, "Deep ordinal regression using optimal transport loss and unimodal output
+    probabilities", 2020.
+    """
+
+    num_outputs = 1
+    deviation: float = number(1.0, above=0)
+    power: float = number(1.0, above=0)
+
+    def class_scores(self, outputs: Outputs) -> Scores:
+        mean = place_on_scale(widened(outputs), self.num_classes)
+        edges = torch.arange(self.num_classes + 1, device=mean.device, dtype=mean.dtype) - 0.5
+        places = (edges - mean) / self.deviation
+        return below_the_peak(log_normal_mass(places[..., :-1], places[..., 1:]), outputs.dtype)
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        return expected_distance(self.class_scores(outputs), labels, self.power)
+
+
+OT_NORMAL = MethodRecord(
+    name="ot-normal",
+    title="optimal transport to a truncated normal",
+    family="distribution",
+    num_outputs="1",
+    unimodal=True,
+    build=TruncatedNormal,
 )

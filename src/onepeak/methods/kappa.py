@@ -1,17 +1,15 @@
 """WK: the weighted kappa of a batch as a loss (de la Torre et al. 2018; Vargas et al. 2020)."""
 
-from typing import Literal, TypeAlias, final, get_args
+from typing import final
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from onepeak._core.check import check_choice
-from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
+from onepeak._core.tensors import Labels, Outputs, PerSample
 from onepeak.methods.method import SoftmaxMethod
 from onepeak.methods.record import MethodRecord
-
-KappaPenalty: TypeAlias = Literal["linear", "quadratic"]
+from onepeak.methods.settings import choice
 
 _NO_DISAGREEMENT = 1e-10
 """Added to the disagreement expected by chance, which is 0 if a batch has one label and it is always predicted."""
@@ -46,12 +44,7 @@ class WeightedKappa(SoftmaxMethod):
     """
 
     batchwise = True
-
-    def __init__(
-        self, num_classes: int, *, penalty: KappaPenalty = "quadratic", class_weight: PerClass | None = None
-    ) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.penalty = check_choice("penalty", penalty, get_args(KappaPenalty))
+    penalty: str = choice("quadratic", "linear")
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         return self.weighted_losses(outputs, labels, None)
@@ -76,10 +69,4 @@ class WeightedKappa(SoftmaxMethod):
         return distances if self.penalty == "linear" else distances.square()
 
 
-WK = MethodRecord(
-    name="wk",
-    title="weighted kappa of the batch",
-    family="distance",
-    reference="de la Torre, Puig, Valls 2018, Weighted kappa loss function for ordinal data in deep learning",
-    build=WeightedKappa,
-)
+WK = MethodRecord(name="wk", title="weighted kappa of the batch", family="distance", build=WeightedKappa)

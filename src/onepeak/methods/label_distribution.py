@@ -1,15 +1,15 @@
 """LD and DLDL-v2: label distribution learning (Geng 2016; Gao et al. 2017, 2018)."""
 
 import math
-from typing import final, get_args
+from typing import final
 
 import torch
 from torch import Tensor
 
-from onepeak._core.check import check_choice, check_number
-from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
-from onepeak.methods.method import SoftmaxMethod, Variant
+from onepeak._core.tensors import Labels, Outputs, PerSample
+from onepeak.methods.method import SoftmaxMethod, Variant, offsets_from
 from onepeak.methods.record import MethodRecord
+from onepeak.methods.settings import choice, number
 from onepeak.posterior.decide import expected_label
 
 
@@ -36,22 +36,12 @@ class LabelDistribution(SoftmaxMethod):
     label ambiguity", TIP 2017, eq. 3.
     """
 
-    def __init__(
-        self,
-        num_classes: int,
-        *,
-        variance: float = 1.0,
-        variant: Variant = "corrected",
-        class_weight: PerClass | None = None,
-    ) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.variance = check_number("variance", variance, above=0)
-        self.variant = check_choice("variant", variant, get_args(Variant))
+    variance: float = number(1.0, above=0)
+    variant: Variant = choice("corrected", "as_published")
 
     def log_targets(self, labels: Labels, dtype: torch.dtype) -> Tensor:
         """The target distribution of each label, in log space."""
-        distances = torch.arange(self.num_classes, device=labels.device) - labels.unsqueeze(-1)
-        exponents = -distances.to(dtype).square() / (2 * self.variance)
+        exponents = -offsets_from(labels, self.num_classes).to(dtype).square() / (2 * self.variance)
         if self.variant == "as_published":
             exponents = exponents.exp() / math.sqrt(2 * math.pi * self.variance)
         return exponents.log_softmax(dim=-1)
@@ -86,17 +76,11 @@ class DistributionAndMean(SoftmaxMethod):
 
     decision = "mean"
 
-    def __init__(
-        self,
-        num_classes: int,
-        *,
-        variance: float = 1.0,
-        mean_weight: float = 1.0,
-        class_weight: PerClass | None = None,
-    ) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.distribution = LabelDistribution(num_classes, variance=variance)
-        self.mean_weight = check_number("mean_weight", mean_weight, minimum=0)
+    variance: float = number(1.0, above=0)
+    mean_weight: float = number(1.0, minimum=0)
+
+    def setup(self) -> None:
+        self.distribution = LabelDistribution(self.num_classes, variance=self.variance)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         divergence = self.distribution.sample_losses(outputs, labels)
@@ -104,18 +88,9 @@ class DistributionAndMean(SoftmaxMethod):
 
 
 LD = MethodRecord(
-    name="ld",
-    title="label distribution",
-    family="soft-labels",
-    reference="Geng 2016, Label distribution learning",
-    as_published="differs",
-    build=LabelDistribution,
+    name="ld", title="label distribution", family="soft-labels", as_published="differs", build=LabelDistribution
 )
 
 DLDL_V2 = MethodRecord(
-    name="dldl-v2",
-    title="label distribution and its mean",
-    family="soft-labels",
-    reference="Gao et al. 2018, Age estimation using expectation of label distribution learning",
-    build=DistributionAndMean,
+    name="dldl-v2", title="label distribution and its mean", family="soft-labels", build=DistributionAndMean
 )

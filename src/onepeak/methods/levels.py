@@ -1,15 +1,16 @@
 """Questions of the form "is the label above k?", asked for each of the c - 1 levels k."""
 
-from typing import final, get_args
+from dataclasses import replace
+from typing import final
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from onepeak._core.check import check_choice
-from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, full_precision
-from onepeak.methods.method import MedianOrMode, Method
+from onepeak._core.tensors import Labels, LogProbs, Outputs, PerSample, Scores, full_precision
+from onepeak.methods.method import Method, SoftmaxMethod
 from onepeak.methods.record import MethodRecord
+from onepeak.methods.settings import choice
 
 SMALLEST_DIFFERENCE = 1e-12
 """The class between two equal levels has probability 0. Their logits are set this far apart, so its log-probability is
@@ -66,6 +67,11 @@ def log_products(step_logits: Outputs) -> LogProbs:
     return taken + F.pad(F.logsigmoid(-step_logits), (0, 1))
 
 
+def accumulate(slopes: Outputs) -> Scores:
+    """Class scores from their slopes: 0, then the cumulative sum."""
+    return F.pad(slopes.cumsum(dim=-1), (1, 0))
+
+
 class LevelMethod(Method):
     """A method with one output per level, whose prediction is the number of levels above one half, the median."""
 
@@ -101,11 +107,7 @@ class LevelQuestions(LevelMethod):
     simple approach to ordinal classification", ECML 2001.
     """
 
-    def __init__(
-        self, num_classes: int, *, decision: MedianOrMode = "median", class_weight: PerClass | None = None
-    ) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.decision = check_choice("decision", decision, get_args(MedianOrMode))
+    decision: str = choice("median", "mode")
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         return level_cross_entropy(outputs, labels)
@@ -114,24 +116,22 @@ class LevelQuestions(LevelMethod):
         return log_differences(outputs)
 
 
-FRANK_HALL = MethodRecord(
-    name="frank-hall",
-    title="one question per level, most probable class",
-    family="levels",
-    reference="Frank, Hall 2001, A simple approach to ordinal classification",
-    num_outputs="c-1",
-    build=LevelQuestions,
-    fixed={"decision": "mode"},
-)
-
 OR_CNN = MethodRecord(
     name="or-cnn",
     title="one question per level, first answered no",
     family="levels",
-    reference="Niu et al. 2016, Ordinal regression with multiple output CNN for age estimation",
     num_outputs="c-1",
     build=LevelQuestions,
     fixed={"decision": "median"},
+)
+
+FRANK_HALL = replace(
+    OR_CNN,
+    name="frank-hall",
+    title="one question per level, most probable class",
+    reference='Frank, Hall, "A simple approach to ordinal classification", ECML 2001',
+    year=2001,
+    fixed={"decision": "mode"},
 )
 
 
@@ -159,14 +159,10 @@ class Coral(Method):
 
     decision = "median"
     own_rate = 10.0
+    num_outputs = 1
 
-    def __init__(self, num_classes: int, *, class_weight: PerClass | None = None) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.biases = nn.Parameter(torch.arange(num_classes - 1, 0, -1) / (num_classes - 1))
-
-    @property
-    def num_outputs(self) -> int:
-        return 1
+    def setup(self) -> None:
+        self.biases = nn.Parameter(torch.arange(self.num_classes - 1, 0, -1) / (self.num_classes - 1))
 
     def levels(self, outputs: Outputs) -> Tensor:
         """The logit of each level."""
@@ -180,11 +176,41 @@ class Coral(Method):
         return log_differences(self.levels(outputs))
 
 
-CORAL = MethodRecord(
-    name="coral",
-    title="levels with one score",
-    family="levels",
-    reference="Cao, Mirjalili, Raschka 2020, Rank consistent ordinal regression for neural networks",
-    num_outputs="1",
-    build=Coral,
-)
+CORAL = MethodRecord(name="coral", title="levels with one score", family="levels", num_outputs="1", build=Coral)
+
+
+@final
+class CodeWords(SoftmaxMethod):
+    r"""The code word of class y is y ones and c - 1 - y zeros; the network's sigmoids should be close to it.
+
+    .. math:: \ell = d_y^2, \qquad d_k^2 = \sum_{j=0}^{c-2} (\sigma(o_j) - [j < k])^2, \qquad
+              p = \mathrm{softmax}(-d^2)
+
+    The sum is over the levels. Prediction: the nearest code word, as in the paper, which is the mode of the posterior.
+    The paper defines no posterior; the softmax is ours. Its scores accumulate slopes between -1 and 1, so it is never
+    sharp.
+
+    Example:
+        >>> import torch
+        >>> ecoc = CodeWords(num_classes=3)
+        >>> ecoc.loss(torch.zeros(1, 2), torch.tensor([1]))
+        tensor(0.5000)
+
+    Reference: Barbero-Gómez, Gutiérrez, Hervás-Martínez, "Error-correcting output codes in the framework of deep
+    ordinal classification", Neural Processing Letters 2022; Allwein, Schapire, Singer, "Reducing multiclass to
+    binary", JMLR 2000.
+    """
+
+    @property
+    def num_outputs(self) -> int:
+        return self.num_classes - 1
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        code = answers(labels, self.num_outputs).to(outputs.dtype)
+        return (outputs.sigmoid() - code).square().sum(dim=-1)
+
+    def class_scores(self, outputs: Outputs) -> Scores:
+        return accumulate(2 * outputs.sigmoid() - 1)
+
+
+ECOC = MethodRecord(name="ecoc", title="levels as code words", family="levels", num_outputs="c-1", build=CodeWords)

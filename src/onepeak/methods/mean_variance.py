@@ -1,14 +1,14 @@
 """MV and mean-residue: the mean close to the label, and little spread (Pan et al. 2018; Zhao et al. 2022)."""
 
-from typing import final, get_args
+from typing import final
 
 import torch
 
-from onepeak._core.check import check_choice, check_number
-from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
+from onepeak._core.tensors import Labels, Outputs, PerSample
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.methods.method import SoftmaxMethod, Variant
+from onepeak.methods.method import SoftmaxMethod, Variant, offsets_from
 from onepeak.methods.record import MethodRecord
+from onepeak.methods.settings import choice, number
 from onepeak.posterior.decide import expected_label
 
 
@@ -36,37 +36,21 @@ class MeanVariance(SoftmaxMethod):
     Reference: Pan, Han, Shan, Chen, "Mean-variance loss for deep age estimation from a face", CVPR 2018, eq. 3-7.
     """
 
-    def __init__(
-        self,
-        num_classes: int,
-        *,
-        mean_weight: float = 0.2,
-        variance_weight: float = 0.05,
-        variant: Variant = "corrected",
-        class_weight: PerClass | None = None,
-    ) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.mean_weight = check_number("mean_weight", mean_weight, minimum=0)
-        self.variance_weight = check_number("variance_weight", variance_weight, minimum=0)
-        self.variant = check_choice("variant", variant, get_args(Variant))
-        self.decision = "mean" if variant == "corrected" else "floor_of_mean"
+    mean_weight: float = number(0.2, minimum=0)
+    variance_weight: float = number(0.05, minimum=0)
+    variant: Variant = choice("corrected", "as_published")
+
+    def setup(self) -> None:
+        self.decision = "mean" if self.variant == "corrected" else "floor_of_mean"
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         average = expected_label(outputs)
-        distances = torch.arange(self.num_classes, device=outputs.device) - average.unsqueeze(-1)
-        variance = (outputs.softmax(dim=-1) * distances.square()).sum(dim=-1)
+        variance = (outputs.softmax(dim=-1) * offsets_from(average, self.num_classes).square()).sum(dim=-1)
         mean_term = 0.5 * (average - labels).square()
         return cross_entropy(outputs, labels) + self.mean_weight * mean_term + self.variance_weight * variance
 
 
-MV = MethodRecord(
-    name="mv",
-    title="mean-variance",
-    family="distance",
-    reference="Pan et al. 2018, Mean-variance loss for deep age estimation from a face",
-    as_published="differs",
-    build=MeanVariance,
-)
+MV = MethodRecord(name="mv", title="mean-variance", family="distance", as_published="differs", build=MeanVariance)
 
 
 @final
@@ -92,18 +76,8 @@ class MeanResidue(SoftmaxMethod):
     """
 
     decision = "mean"
-
-    def __init__(
-        self,
-        num_classes: int,
-        *,
-        mean_weight: float = 0.2,
-        residue_weight: float = 0.05,
-        class_weight: PerClass | None = None,
-    ) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.mean_weight = check_number("mean_weight", mean_weight, minimum=0)
-        self.residue_weight = check_number("residue_weight", residue_weight, minimum=0)
+    mean_weight: float = number(0.2, minimum=0)
+    residue_weight: float = number(0.05, minimum=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         log_probs = outputs.log_softmax(dim=-1)
@@ -113,10 +87,4 @@ class MeanResidue(SoftmaxMethod):
         return cross_entropy(outputs, labels) + self.mean_weight * mean_term + self.residue_weight * residue
 
 
-MEAN_RESIDUE = MethodRecord(
-    name="mean-residue",
-    title="mean and residue",
-    family="distance",
-    reference="Zhao et al. 2022, Adaptive mean-residue loss for robust facial age estimation",
-    build=MeanResidue,
-)
+MEAN_RESIDUE = MethodRecord(name="mean-residue", title="mean and residue", family="distance", build=MeanResidue)

@@ -1,10 +1,12 @@
 """The base class of methods: number of outputs, loss, posterior and prediction."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Literal, TypeAlias
+from collections.abc import Mapping
+from inspect import Signature
+from typing import Any, ClassVar, Literal, TypeAlias
 
-from torch import Tensor, float32, float64, nn
+import torch
+from torch import Tensor, nn
 
 from onepeak._core.check import (
     check_choice,
@@ -18,23 +20,23 @@ from onepeak._core.check import (
     is_label_probs,
 )
 from onepeak._core.reduce import Reduction, check_reduction, reduce, sample_per_class, weights_of_samples
+from onepeak._core.registry import unknown_name
 from onepeak._core.tensors import LabelProbs, Labels, LogProbs, Outputs, PerClass, PerSample, Scores, full_precision
 from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.errors import InputError
+from onepeak.methods.settings import Setting, signature_of
 from onepeak.posterior import DECISIONS
 
 Variant: TypeAlias = Literal["corrected", "as_published"]
 """The method as the cited paper defines it, or as the code behind the results of Belharbi et al. 2019 computes it."""
-MedianOrMode: TypeAlias = Literal["median", "mode"]
-"""The decisions that a method may offer as a choice."""
 
 
 class Method(nn.Module, ABC):
     """A way to do ordinal classification: outputs, loss, posterior and prediction.
 
-    A subclass defines `num_outputs`, `posterior_of`, its `decision` and, unless it is minus the log-likelihood of that
-    posterior, `sample_losses`. This class adds input checks, weights and reduction. Losses and posteriors of
-    half-precision outputs are computed and returned in float32.
+    A subclass defines `num_outputs`, `posterior_of`, its `decision`, its settings and, unless it is minus the
+    log-likelihood of that posterior, `sample_losses`. This class adds input checks, weights and reduction. Losses and
+    posteriors of half-precision outputs are computed and returned in float32.
 
     Args:
         num_classes: Number of classes, at least 2.
@@ -59,21 +61,38 @@ class Method(nn.Module, ABC):
 
     class_weight: Tensor | None
 
+    _settings: ClassVar[Mapping[str, Setting]] = {}
+    __signature__: ClassVar[Signature | None] = signature_of(())
+
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        declared = {name: each for name, each in vars(cls).items() if isinstance(each, Setting)}
+        cls._settings = {**cls._settings, **declared}
+        for name, each in declared.items():
+            setattr(cls, name, each.default)
+        parameters = [each.parameter(name) for name, each in cls._settings.items()]
+        cls.__signature__ = signature_of(parameters) if cls.__init__ is Method.__init__ else None
         check_choice("decision", cls.decision, DECISIONS)
 
-    def __init__(self, num_classes: int, *, class_weight: PerClass | None = None) -> None:
+    def __init__(self, num_classes: int, *, class_weight: PerClass | None = None, **settings: Any) -> None:
         super().__init__()
         self.num_classes = check_num_classes(num_classes)
         if class_weight is not None:
             check_class_weight(class_weight, self.num_classes)
         self.register_buffer("class_weight", class_weight)
+        for name in settings.keys() - self._settings.keys():
+            raise unknown_name(f"setting of {type(self).__name__}", name, self._settings)
+        for name, each in self._settings.items():
+            setattr(self, name, each.check(name, settings.get(name, each.default)))
+        self.setup()
+
+    def setup(self) -> None:
+        """Makes what the settings determine, such as parameters and tables. Called once, when the method is built."""
 
     @property
     @abstractmethod
     def num_outputs(self) -> int:
-        """The number of network outputs per sample."""
+        """The number of network outputs per sample. A subclass where it is fixed may set a number."""
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         """The unweighted loss of each sample; minus the log-probability of its label by default.
@@ -255,21 +274,12 @@ class Wrapped(Method):
         self.base.tighten()
 
 
-class ExactTable(nn.Module):
-    """A table in float64, or in float32 on devices without float64. It is not part of the `state_dict`.
+def offsets_from(places: Tensor, num_classes: int) -> Tensor:
+    """How far each class lies above each label or position on the scale, along a new last axis.
 
-    Args:
-        values: The table. Loading a method rebuilds it from the settings.
+    Example:
+        >>> offsets_from(torch.tensor([0, 2]), 3)
+        tensor([[ 0,  1,  2],
+                [-2, -1,  0]])
     """
-
-    def __init__(self, values: Tensor) -> None:
-        super().__init__()
-        # No buffer: `from_pretrained` of Hugging Face overwrites those that no checkpoint holds by unwritten memory.
-        self.values = values.double()
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "ExactTable":
-        # `module.bfloat16()` must not round the table, and `module.to("mps")` cannot move float64.
-        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        device = fn(self.values.float()).device
-        self.values = self.values.to(device, float32 if device.type == "mps" else float64)
-        return self
+    return torch.arange(num_classes, device=places.device) - places.unsqueeze(-1)

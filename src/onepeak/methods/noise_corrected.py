@@ -11,7 +11,8 @@ from onepeak._core.reduce import sample_per_class
 from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
 from onepeak.errors import InputError
 from onepeak.methods.cross_entropy import CrossEntropy
-from onepeak.methods.method import ExactTable, Method, Wrapped
+from onepeak.methods.method import Method, Wrapped
+from onepeak.methods.precision import ExactTable
 from onepeak.methods.record import MethodRecord
 from onepeak.methods.soft_labels import check_targets, distances
 
@@ -85,6 +86,6 @@ NOISE_CORRECTED = MethodRecord(
     name="noise-corrected",
     title="cross-entropy corrected for wrong neighbours",
     family="soft-labels",
-    reference="Garg, Manwani 2020, Robust deep ordinal regression under label noise",
+    reference='Garg, Manwani, "Robust deep ordinal regression under label noise", ACML 2020',
     build=noise_corrected,
 )

@@ -52,9 +52,6 @@ class PeakLoss(nn.Module):
     `SmoothScores` follows the network's last layer. The softmax of its scores is the posterior and the highest score
     the prediction, as with cross-entropy. Nothing has to be called during training: the barrier does not change.
 
-    .. math:: \ell = -\log p_y + w \sum_{k=0}^{c-2} \big( P(Y \le k) - [y \le k] \big)^2
-              + \sum_{k=0}^{c-2} \hat I_t(\Delta_k), \qquad p = \mathrm{softmax}(s)
-
     Args:
         t: Steepness of the barrier.
         rps_weight: w, the weight of the ranked probability score.

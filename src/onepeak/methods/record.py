@@ -4,23 +4,20 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from onepeak._core.check import check_choice
 from onepeak.errors import InputError
 from onepeak.methods.method import Method
+from onepeak.methods.settings import settings_of
 from onepeak.posterior import DECISIONS
 
 Family: TypeAlias = Literal["plain", "distance", "soft-labels", "levels", "distribution", "constraint"]
 """How a method uses the order: not at all; by the distance of each class from the label; by a target spread around the
 label; by questions "above k?"; by the form of the posterior; by the order of adjacent scores."""
 
-
-BuilderT = TypeVar("BuilderT", bound=Callable[..., Method])
-
-_SHARED = ("num_classes", "class_weight", "variant")
-"""Arguments of builders that are no settings."""
 _YEAR = re.compile(r"\b(18|19|20)\d\d\b")
+_CITATION = re.compile(r"^Reference: ([^;]+?)\.?(;|\Z)", re.MULTILINE)
 _OF_CLASSES = re.compile(r"(?P<factor>\d*)c(?P<summand>[+-]\d+)?|(?P<number>\d+)")
 
 
@@ -32,7 +29,8 @@ class MethodRecord:
         name: The name in `onepeak.method` and on the command line.
         title: A few words for tables and figures.
         family: How the method uses the order, see `Family`. Lists group methods by family.
-        reference: Where the method was published, or where it comes from.
+        reference: Where the method was published, or where it comes from. Default: the first citation after
+            "Reference:" in the docstring of `build`.
         year: Year of the reference. Default: the first one in its text; None if there is none.
         num_outputs: The number of network outputs for c classes, as text: `"c"`, `"c-1"`, `"2c"`, `"1"`. It is compared
             with the method's own `num_outputs` whenever the method is built. Any other text, for example for a number
@@ -49,7 +47,7 @@ class MethodRecord:
     name: str
     title: str
     family: Family
-    reference: str
+    reference: str = ""
     year: int | None = None
     num_outputs: str = "c"
     unimodal: bool = False
@@ -58,6 +56,8 @@ class MethodRecord:
     fixed: Mapping[str, object] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
+        if not self.reference:
+            object.__setattr__(self, "reference", _first_citation(self.build))
         if self.year is None and (year := _YEAR.search(self.reference)):
             object.__setattr__(self, "year", int(year[0]))
         check_choice("family", self.family, get_args(Family))
@@ -79,7 +79,7 @@ class MethodRecord:
     @property
     def defaults(self) -> dict[str, object]:
         """The settings with their default values."""
-        return {name: default for name, default in defaults_of(self.build).items() if name not in self.fixed}
+        return {name: default for name, default in _defaults(self.build).items() if name not in self.fixed}
 
     def made(self, num_classes: int, **settings: object) -> Method:
         """Builds the method and checks it against the record.
@@ -116,7 +116,7 @@ class AdditionRecord:
     @property
     def defaults(self) -> dict[str, object]:
         """The settings with their default values."""
-        return defaults_of(self.build)
+        return _defaults(self.build)
 
     def made(self, num_classes: int, settings: Mapping[str, object]) -> Any:
         """Builds it with those of the settings that are its own."""
@@ -142,31 +142,12 @@ def outputs_told(text: str, num_classes: int) -> int | None:
     return int(found["factor"] or 1) * num_classes + int(found["summand"] or 0)
 
 
-def defaults_of(build: Callable[..., object]) -> dict[str, object]:
-    """The arguments except the number of classes, class weights and the variant; None if there is no default."""
-    taken = inspect.signature(build).parameters
-    return {
-        name: None if each.default is each.empty else each.default
-        for name, each in taken.items()
-        if name not in _SHARED
-    }
+def _defaults(build: Callable[..., object]) -> dict[str, object]:
+    """The settings of a builder with their default values; None if there is no default."""
+    return {each.name: None if each.default is each.empty else each.default for each in settings_of(build)}
 
 
-def with_settings_of(part: Callable[..., object]) -> Callable[[BuilderT], BuilderT]:
-    """Decorates a builder that passes its `**settings` on to a part: its signature then shows those of the part.
-
-    Example:
-        >>> @with_settings_of(lambda num_classes, margin=0.5: None)
-        ... def build(num_classes, *, class_weight=None, **settings): ...
-        >>> str(inspect.signature(build))
-        '(num_classes, *, margin=0.5, class_weight=None)'
-    """
-
-    def decorate(build: BuilderT) -> BuilderT:
-        own = [each for each in inspect.signature(part).parameters.values() if each.name not in _SHARED]
-        num_classes, class_weight, _ = inspect.signature(build).parameters.values()
-        shown = [num_classes, *(each.replace(kind=each.KEYWORD_ONLY) for each in own), class_weight]
-        build.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
-        return build
-
-    return decorate
+def _first_citation(build: Callable[..., object]) -> str:
+    """The first citation in the docstring of a builder, on one line."""
+    found = _CITATION.search(inspect.getdoc(getattr(build, "func", build)) or "")
+    return " ".join(found[1].split()) if found else ""

@@ -1,24 +1,22 @@
 """REN: the label re-encoded as a staircase of binary levels (Cheng et al. 2008)."""
 
-from typing import Literal, TypeAlias, final, get_args
+from typing import final
 
 import torch
 from torch.nn import functional as F
 
-from onepeak._core.check import check_choice, check_class_scores
-from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak._core.check import check_class_scores
+from onepeak._core.tensors import Labels, LogProbs, Outputs, PerSample, Scores
 from onepeak.errors import InputError
-from onepeak.methods.levels import log_differences
-from onepeak.methods.method import Method, Variant
+from onepeak.methods.levels import accumulate, log_differences
+from onepeak.methods.method import SoftmaxMethod, Variant
 from onepeak.methods.record import MethodRecord
-from onepeak.methods.slopes import accumulate
+from onepeak.methods.settings import choice
 from onepeak.posterior import mode
-
-ReencodePosterior: TypeAlias = Literal["levels", "slopes"]
 
 
 @final
-class Reencode(Method):
+class Reencode(SoftmaxMethod):
     r"""One sigmoid per class, which answers "is the label at least k?".
 
     .. math:: \ell = \sum_{k=0}^{c-1} (\sigma(o_k) - [k \le y])^2
@@ -47,24 +45,13 @@ class Reencode(Method):
     Reference: Cheng, Wang, Pollastri, "A neural network approach to ordinal regression", IJCNN 2008, eq. 3.
     """
 
-    def __init__(
-        self,
-        num_classes: int,
-        *,
-        posterior: ReencodePosterior = "levels",
-        variant: Variant = "corrected",
-        class_weight: PerClass | None = None,
-    ) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.posterior = check_choice("posterior", posterior, get_args(ReencodePosterior))
-        self.variant = check_choice("variant", variant, get_args(Variant))
-        if posterior == "slopes" and variant == "as_published":
-            raise InputError("`posterior` must be 'levels' with variant='as_published', got 'slopes'.")
-        self.decision = "median" if posterior == "levels" else "mode"
+    posterior: str = choice("levels", "slopes")
+    variant: Variant = choice("corrected", "as_published")
 
-    @property
-    def num_outputs(self) -> int:
-        return self.num_classes
+    def setup(self) -> None:
+        if self.posterior == "slopes" and self.variant == "as_published":
+            raise InputError("`posterior` must be 'levels' with variant='as_published', got 'slopes'.")
+        self.decision = "median" if self.posterior == "levels" else "mode"
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         code = torch.arange(self.num_classes, device=labels.device) <= labels.unsqueeze(-1)
@@ -93,11 +80,4 @@ class Reencode(Method):
         return (outputs[..., 1:].cummin(dim=-1).values >= 0).sum(dim=-1)
 
 
-REN = MethodRecord(
-    name="ren",
-    title="re-encoded levels",
-    family="levels",
-    reference="Cheng, Wang, Pollastri 2008, A neural network approach to ordinal regression",
-    as_published="differs",
-    build=Reencode,
-)
+REN = MethodRecord(name="ren", title="re-encoded levels", family="levels", as_published="differs", build=Reencode)

@@ -1,15 +1,15 @@
 """RPS and MCE: squared errors of the cumulative and of the single probabilities (Hou et al. 2016; Brier 1950)."""
 
-from typing import final, get_args
+from typing import final
 
 import torch
 from torch import Tensor
 
-from onepeak._core.check import check_choice, check_number
-from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
+from onepeak._core.tensors import Labels, Outputs, PerSample
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.methods.method import MedianOrMode, SoftmaxMethod
+from onepeak.methods.method import SoftmaxMethod
 from onepeak.methods.record import MethodRecord
+from onepeak.methods.settings import choice, number
 
 
 @final
@@ -34,23 +34,13 @@ class RankedProbability(SoftmaxMethod):
         >>> rps.loss(torch.zeros(1, 3), torch.tensor([0]))
         tensor(0.5556)
 
-    Reference: Epstein, "A scoring system for probability forecasts of ranked categories", JAM 1969; Hou, Yu, Samaras,
-    "Squared earth mover's distance-based loss for training deep neural networks", 2016.
+    Reference: Hou, Yu, Samaras, "Squared earth mover's distance-based loss for training deep neural networks", 2016;
+    the score, Epstein, "A scoring system for probability forecasts of ranked categories", JAM 1969.
     """
 
-    def __init__(
-        self,
-        num_classes: int,
-        *,
-        weight: float = 1.0,
-        cross_entropy_weight: float = 0.0,
-        decision: MedianOrMode = "median",
-        class_weight: PerClass | None = None,
-    ) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.weight = check_number("weight", weight, above=0)
-        self.cross_entropy_weight = check_number("cross_entropy_weight", cross_entropy_weight, minimum=0)
-        self.decision = check_choice("decision", decision, get_args(MedianOrMode))
+    weight: float = number(1.0, above=0)
+    cross_entropy_weight: float = number(0.0, minimum=0)
+    decision: str = choice("median", "mode")
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         score = self.weight * ranked_probability(outputs.softmax(dim=-1), labels)
@@ -66,13 +56,7 @@ def ranked_probability(probs: Tensor, labels: Labels) -> PerSample:
     return (below - reached.to(probs.dtype)).square().sum(dim=-1)
 
 
-RPS = MethodRecord(
-    name="rps",
-    title="ranked probability score",
-    family="distance",
-    reference="Hou, Yu, Samaras 2016, Squared earth mover's distance-based loss for training deep neural networks",
-    build=RankedProbability,
-)
+RPS = MethodRecord(name="rps", title="ranked probability score", family="distance", build=RankedProbability)
 
 
 @final
@@ -97,10 +81,4 @@ class Brier(SoftmaxMethod):
         return (probs - is_label.to(probs.dtype)).square().mean(dim=-1)
 
 
-MCE = MethodRecord(
-    name="mce",
-    title="squared error of the probabilities",
-    family="plain",
-    reference="Brier 1950, Verification of forecasts expressed in terms of probability",
-    build=Brier,
-)
+MCE = MethodRecord(name="mce", title="squared error of the probabilities", family="plain", build=Brier)

@@ -2,12 +2,10 @@
 
 from typing import final
 
-import torch
-
-from onepeak._core.check import check_number
-from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
-from onepeak.methods.method import SoftmaxMethod
+from onepeak._core.tensors import Labels, Outputs, PerSample
+from onepeak.methods.method import SoftmaxMethod, offsets_from
 from onepeak.methods.record import MethodRecord
+from onepeak.methods.settings import number
 
 
 @final
@@ -25,6 +23,7 @@ class Slace(SoftmaxMethod):
         sharpness: :math:`\alpha` of the soft label.
 
     Example:
+        >>> import torch
         >>> slace = Slace(num_classes=2, sharpness=1.0)
         >>> slace.loss(torch.zeros(1, 2), torch.tensor([0]))  # log(2) / (1 + 1/e)
         tensor(0.5067)
@@ -33,13 +32,11 @@ class Slace(SoftmaxMethod):
     regression", AAAI 2025.
     """
 
-    def __init__(self, num_classes: int, *, sharpness: float = 1.0, class_weight: PerClass | None = None) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.sharpness = check_number("sharpness", sharpness, above=0)
+    sharpness: float = number(1.0, above=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         place = labels.unsqueeze(-1)
-        distances = (torch.arange(self.num_classes, device=labels.device) - place).abs()
+        distances = offsets_from(labels, self.num_classes).abs()
         nearest_first = distances.argsort(dim=-1, stable=True)
         gathered = outputs.log_softmax(dim=-1).gather(-1, nearest_first).logcumsumexp(dim=-1)
         # the number of other classes at most as far as each: those below the label plus those above it
@@ -48,10 +45,4 @@ class Slace(SoftmaxMethod):
         return -(soft_label * gathered.gather(-1, no_farther)).sum(dim=-1)
 
 
-SLACE = MethodRecord(
-    name="slace",
-    title="soft labels, accumulated",
-    family="distance",
-    reference="Nachmani et al. 2025, SLACE: a monotone and balance-sensitive loss function for ordinal regression",
-    build=Slace,
-)
+SLACE = MethodRecord(name="slace", title="soft labels, accumulated", family="distance", build=Slace)

@@ -1,16 +1,12 @@
 """Slopes: level questions whose logits are the slopes of the class scores (onepeak's own method)."""
 
-from typing import Literal, TypeAlias, final, get_args
+from typing import final
 
-from torch.nn import functional as F
-
-from onepeak._core.check import check_choice, check_number
-from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak._core.tensors import Labels, LogProbs, Outputs, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.methods.levels import LevelMethod, answers, level_cross_entropy
+from onepeak.methods.levels import LevelMethod, accumulate, answers, level_cross_entropy
 from onepeak.methods.record import MethodRecord
-
-SlopesLevels: TypeAlias = Literal["squared", "logistic"]
+from onepeak.methods.settings import choice, number
 
 
 @final
@@ -41,20 +37,9 @@ class Slopes(LevelMethod):
     """
 
     decision = "mode"
-
-    def __init__(
-        self,
-        num_classes: int,
-        *,
-        weight: float = 0.1,
-        levels: SlopesLevels = "squared",
-        temperature: float = 1.0,
-        class_weight: PerClass | None = None,
-    ) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.weight = check_number("weight", weight, minimum=0)
-        self.levels = check_choice("levels", levels, get_args(SlopesLevels))
-        self.temperature = check_number("temperature", temperature, above=0)
+    weight: float = number(0.1, minimum=0)
+    levels: str = choice("squared", "logistic")
+    temperature: float = number(1.0, above=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         if self.levels == "squared":
@@ -69,11 +54,6 @@ class Slopes(LevelMethod):
 
     def class_scores(self, outputs: Outputs) -> Scores:
         return accumulate(outputs)
-
-
-def accumulate(slopes: Outputs) -> Scores:
-    """Class scores from their slopes: 0, then the cumulative sum."""
-    return F.pad(slopes.cumsum(dim=-1), (1, 0))
 
 
 SLOPES = MethodRecord(

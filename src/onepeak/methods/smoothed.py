@@ -9,8 +9,10 @@ from torch.nn import functional as F
 from onepeak._core.check import check_integer, check_scores
 from onepeak._core.tensors import Outputs, PerClass, full_precision, real_tensors
 from onepeak.errors import InputError
-from onepeak.methods.method import ExactTable, Method, Wrapped
-from onepeak.methods.record import MethodRecord, with_settings_of
+from onepeak.methods.method import Method, Wrapped
+from onepeak.methods.precision import ExactTable
+from onepeak.methods.record import MethodRecord
+from onepeak.methods.settings import with_settings_of
 from onepeak.methods.slopes import Slopes
 
 MOST_TABLED = 512

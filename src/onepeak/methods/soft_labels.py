@@ -1,7 +1,9 @@
 """Soft labels: the target is a distribution around the label instead of the label alone."""
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias, final, get_args
+from functools import wraps
+from inspect import Parameter
+from typing import Any, Literal, final
 
 import torch
 from torch import Tensor
@@ -10,10 +12,11 @@ from torch.nn import functional as F
 from onepeak._core.check import check_choice, check_num_classes, check_number
 from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
 from onepeak.errors import InputError
-from onepeak.methods.binomial import binomial_scores
-from onepeak.methods.method import ExactTable, SoftmaxMethod
-from onepeak.methods.poisson import poisson_log_probs
+from onepeak.methods.counts import binomial_scores, poisson_log_probs
+from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.precision import ExactTable
 from onepeak.methods.record import MethodRecord
+from onepeak.methods.settings import settings_of, signature_of
 
 
 @final
@@ -64,6 +67,35 @@ def check_targets(targets: Tensor, *, name: str = "targets") -> None:
         raise InputError(f"`{name}` must be distributions: every row non-negative with a sum of 1.")
 
 
+SOFT_LABELS: list[MethodRecord] = []
+"""The records of the tables in this file, in their order."""
+
+
+def soft_labels(
+    name: str, title: str, *, mixes: bool = True
+) -> Callable[[Callable[..., Tensor]], Callable[..., SoftLabels]]:
+    """Makes a method of a function that builds a table of targets from the number of classes and settings.
+
+    The method also takes class weights and, with `mixes`, the share of the soft labels; the rest goes to the label
+    itself. Its record is kept in `SOFT_LABELS`.
+    """
+
+    def decorate(table: Callable[..., Tensor]) -> Callable[..., SoftLabels]:
+        @wraps(table)
+        def build(
+            num_classes: int, *, mix: float = 1.0, class_weight: PerClass | None = None, **settings: Any
+        ) -> SoftLabels:
+            targets = table(check_num_classes(num_classes), **settings)
+            return SoftLabels(mixed(targets, mix) if mixes else targets, class_weight=class_weight)
+
+        share = [Parameter("mix", Parameter.KEYWORD_ONLY, default=1.0)] if mixes else []
+        build.__signature__ = signature_of([*settings_of(table), *share])  # type: ignore[attr-defined]
+        SOFT_LABELS.append(MethodRecord(name=name, title=title, family="soft-labels", build=build))
+        return build
+
+    return decorate
+
+
 def mixed(soft: Tensor, mix: float) -> Tensor:
     """A share `mix` of the soft targets plus a share 1 - `mix` of the label itself."""
     share = check_number("mix", mix, above=0, maximum=1)
@@ -76,58 +108,108 @@ def distances(num_classes: int) -> Tensor:
     return (classes - classes.unsqueeze(-1)).abs()
 
 
-def binomial_labels(num_classes: int, *, mix: float = 1.0, class_weight: PerClass | None = None) -> SoftLabels:
-    r"""Binomial soft labels: the number of successes in c - 1 trials.
-
-    .. math:: q_{yk} = \binom{c-1}k \pi^k (1 - \pi)^{c-1-k}, \qquad \pi = \frac{y + 1/2}c
-
-    which makes the label the only mode for any number of classes. (dlordinal spaces :math:`\pi` evenly from 0.1 to 0.9:
-    with 70 classes, its target for the first class peaks at the seventh.)
-
-    Args:
-        mix: The share of the soft label; the rest goes to the label itself.
-
-    Example:
-        >>> binomial_labels(3).targets[0]
-        tensor([0.6944, 0.2778, 0.0278], dtype=torch.float64)
-
-    Reference: Liu et al., "Unimodal regularized neuron stick-breaking for ordinal classification", Neurocomputing 2020.
-    """
-    chance = (torch.arange(check_num_classes(num_classes), dtype=torch.float64) + 0.5) / num_classes
-    scores = binomial_scores(chance.logit().unsqueeze(-1), num_classes)
-    return SoftLabels(mixed(scores.softmax(dim=-1), mix), class_weight=class_weight)
-
-
-def poisson_labels(num_classes: int, *, mix: float = 1.0, class_weight: PerClass | None = None) -> SoftLabels:
-    r"""Poisson soft labels: a count with the label as its only mode.
-
-    .. math:: q_{yk} \propto \frac{\lambda^k}{k!}, \qquad \lambda = y + \frac12, \qquad k = 0, \dots, c - 1
-
-    The targets are wider for later labels, so reversing the scale changes them. (dlordinal takes the softmax of the
-    probabilities themselves, which makes them nearly uniform, and an integer rate, at which two neighbours tie.)
-
-    Args:
-        mix: The share of the soft label; the rest goes to the label itself.
-
-    Example:
-        >>> poisson_labels(3).targets[0]
-        tensor([0.6154, 0.3077, 0.0769], dtype=torch.float64)
-
-    Reference: Liu et al., "Unimodal regularized neuron stick-breaking for ordinal classification", Neurocomputing 2020.
-    """
-    rates = torch.arange(check_num_classes(num_classes), dtype=torch.float64).unsqueeze(-1) + 0.5
-    return SoftLabels(
-        mixed(poisson_log_probs(rates.log(), num_classes).softmax(dim=-1), mix), class_weight=class_weight
-    )
+def _shared_out(share: float, weights: Tensor) -> Tensor:
+    """Gives the label 1 - `share`, and the other classes `share` in proportion to their weights."""
+    others = weights - weights.diagonal().diag()
+    return share * others / others.sum(dim=-1, keepdim=True) + (1 - share) * torch.eye(len(weights)).double()
 
 
 POINTS_IN_A_CLASS = 16
 """The number of points per class at which the beta density is summed."""
 
 
-def triangular(
-    num_classes: int, *, outside: float = 0.01, mix: float = 1.0, class_weight: PerClass | None = None
-) -> SoftLabels:
+@soft_labels("sord", "soft labels by distance")
+def sord(num_classes: int, *, distance: Literal["squared", "absolute"] = "squared", sharpness: float = 1.0) -> Tensor:
+    r"""SORD: the softmax of minus a distance.
+
+    .. math:: q_{yk} \propto e^{-s \, \phi(y, k)}, \qquad \phi = (k - y)^2 \text{ or } |k - y|
+
+    Args:
+        distance: :math:`\phi`: "squared" or "absolute".
+        sharpness: s.
+        mix: The share of the soft label; the rest goes to the label itself.
+
+    Example:
+        >>> sord(3, distance="absolute").targets[0]
+        tensor([0.6652, 0.2447, 0.0900], dtype=torch.float64)
+
+    Reference: Díaz, Marathe, "Soft labels for ordinal regression", CVPR 2019, eq. 1.
+    """
+    check_choice("distance", distance, ("squared", "absolute"))
+    apart = distances(num_classes)
+    scores = -check_number("sharpness", sharpness, above=0) * (apart if distance == "absolute" else apart.square())
+    return scores.softmax(dim=-1)
+
+
+@soft_labels("soft-exponential", "exponential soft labels")
+def exponential(num_classes: int, *, power: float = 1.0, temperature: float = 1.0) -> Tensor:
+    r"""Exponential soft labels.
+
+    .. math:: q_{yk} \propto e^{-|k - y|^p / \tau}
+
+    Args:
+        power: p.
+        temperature: :math:`\tau`.
+        mix: The share of the soft label; the rest goes to the label itself.
+
+    Example:
+        >>> exponential(3).targets[1]
+        tensor([0.2119, 0.5761, 0.2119], dtype=torch.float64)
+
+    Reference: Vargas et al., "Exponential loss regularisation for encouraging ordinal constraint to shotgun stocks
+    quality assessment", Applied Soft Computing 2023; with a power of 1, Liu et al., "Unimodal regularized neuron
+    stick-breaking for ordinal classification", Neurocomputing 2020.
+    """
+    apart = distances(num_classes) ** check_number("power", power, above=0)
+    scores = -apart / check_number("temperature", temperature, above=0)
+    return scores.softmax(dim=-1)
+
+
+@soft_labels("soft-geometric", "geometric soft labels", mixes=False)
+def geometric(num_classes: int, *, smoothing: float = 0.1) -> Tensor:
+    r"""Geometric soft labels: the label keeps a given share, and the rest decays by a constant factor.
+
+    .. math:: q_{yy} = 1 - \alpha, \qquad q_{yk} = \alpha \frac{\alpha^{|k - y|}}{\sum_{j \ne y} \alpha^{|j - y|}}
+
+    Args:
+        smoothing: :math:`\alpha`, below one half, so that the label stays the peak.
+
+    Example:
+        >>> geometric(3, smoothing=0.1).targets[0]
+        tensor([0.9000, 0.0909, 0.0091], dtype=torch.float64)
+
+    Reference: Haas, Hüllermeier, "Rectifying bias in ordinal observational data using unimodal label smoothing", ECML
+    PKDD 2023.
+    """
+    share = check_number("smoothing", smoothing, above=0, below=0.5)
+    apart = distances(num_classes)
+    return _shared_out(share, share**apart)
+
+
+@soft_labels("soft-inverse", "label smoothing by inverse distance", mixes=False)
+def inverse_distance(num_classes: int, *, smoothing: float = 0.1) -> Tensor:
+    r"""Label smoothing by distance: the other classes share the smoothing in proportion to their inverse distance.
+
+    .. math:: q_{yy} = 1 - \epsilon, \qquad q_{yk} = \epsilon \frac{1 / |k - y|}{\sum_{j \ne y} 1 / |j - y|}
+
+    Szegedy et al. 2016 give all other classes the same weight; the inverse distance is our own choice.
+
+    Args:
+        smoothing: :math:`\epsilon`, below one half, so that the label stays the peak.
+
+    Example:
+        >>> inverse_distance(3, smoothing=0.3).targets[0]
+        tensor([0.7000, 0.2000, 0.1000], dtype=torch.float64)
+
+    Reference: Szegedy et al., "Rethinking the inception architecture for computer vision", CVPR 2016.
+    """
+    share = check_number("smoothing", smoothing, above=0, below=0.5)
+    nearness = 1 / distances(num_classes).clamp(min=1)  # the label's own is not used
+    return _shared_out(share, nearness)
+
+
+@soft_labels("soft-triangular", "triangular soft labels")
+def triangular(num_classes: int, *, outside: float = 0.01) -> Tensor:
     r"""Triangular soft labels: a triangle over the label's interval that extends into the adjacent intervals.
 
     The peak is in the middle of the interval. A share :math:`\alpha` of the mass lies beyond each side of the interval,
@@ -147,7 +229,6 @@ def triangular(
     Reference: Vargas, Gutiérrez, Barbero-Gómez, Hervás-Martínez, "Soft labelling based on triangular distributions for
     ordinal classification", Information Fusion 2023.
     """
-    check_num_classes(num_classes)
     share = check_number("outside", outside, above=0, below=0.5)
     peaks = torch.arange(num_classes, dtype=torch.float64) + 0.5
     peaks[0], peaks[-1] = 0, num_classes
@@ -157,12 +238,11 @@ def triangular(
     place = ((edges - peaks.unsqueeze(-1)) / half_widths.unsqueeze(-1)).clamp(-1, 1)
     below = torch.where(place < 0, (1 + place).square() / 2, 1 - (1 - place).square() / 2)
     masses = below.diff(dim=-1)
-    return SoftLabels(mixed(masses / masses.sum(dim=-1, keepdim=True), mix), class_weight=class_weight)
+    return masses / masses.sum(dim=-1, keepdim=True)
 
 
-def beta(
-    num_classes: int, *, deviation: float = 0.5, mix: float = 1.0, class_weight: PerClass | None = None
-) -> SoftLabels:
+@soft_labels("soft-beta", "beta soft labels")
+def beta(num_classes: int, *, deviation: float = 0.5) -> Tensor:
     r"""Beta soft labels: a beta density on the scale from 0 to 1, summed over the interval of each class.
 
     Its mean is the middle of the label's interval, its standard deviation :math:`\sigma` classes:
@@ -185,171 +265,54 @@ def beta(
     Reference: Vargas, Gutiérrez, Hervás-Martínez, "Unimodal regularisation based on beta distribution for deep ordinal
     regression", Pattern Recognition 2022.
     """
-    check_num_classes(num_classes)
     width = check_number("deviation", deviation, above=0, below=0.8) / num_classes
     means = (torch.arange(num_classes, dtype=torch.float64).unsqueeze(-1) + 0.5) / num_classes
     total = (means * (1 - means) / width**2 - 1).maximum(1 / means).maximum(1 / (1 - means))
-    points = (torch.arange(num_classes * POINTS_IN_A_CLASS, dtype=torch.float64) + 0.5) / (
-        num_classes * POINTS_IN_A_CLASS
-    )
+    num_points = num_classes * POINTS_IN_A_CLASS
+    points = (torch.arange(num_points, dtype=torch.float64) + 0.5) / num_points
     log_density = (means * total - 1) * points.log() + ((1 - means) * total - 1) * torch.log1p(-points)
-    masses = log_density.softmax(dim=-1).reshape(num_classes, num_classes, POINTS_IN_A_CLASS).sum(dim=-1)
-    return SoftLabels(mixed(masses, mix), class_weight=class_weight)
+    return log_density.softmax(dim=-1).reshape(num_classes, num_classes, POINTS_IN_A_CLASS).sum(dim=-1)
 
 
-SordDistance: TypeAlias = Literal["squared", "absolute"]
+@soft_labels("soft-binomial", "binomial soft labels")
+def binomial_labels(num_classes: int) -> Tensor:
+    r"""Binomial soft labels: the number of successes in c - 1 trials.
 
+    .. math:: q_{yk} = \binom{c-1}k \pi^k (1 - \pi)^{c-1-k}, \qquad \pi = \frac{y + 1/2}c
 
-def sord(
-    num_classes: int,
-    *,
-    distance: SordDistance = "squared",
-    sharpness: float = 1.0,
-    mix: float = 1.0,
-    class_weight: PerClass | None = None,
-) -> SoftLabels:
-    r"""SORD: the softmax of minus a distance.
-
-    .. math:: q_{yk} \propto e^{-s \, \phi(y, k)}, \qquad \phi = (k - y)^2 \text{ or } |k - y|
+    which makes the label the only mode for any number of classes. (dlordinal spaces :math:`\pi` evenly from 0.1 to 0.9:
+    with 70 classes, its target for the first class peaks at the seventh.)
 
     Args:
-        distance: :math:`\phi`: "squared" or "absolute".
-        sharpness: s.
         mix: The share of the soft label; the rest goes to the label itself.
 
     Example:
-        >>> sord(3, distance="absolute").targets[0]
-        tensor([0.6652, 0.2447, 0.0900], dtype=torch.float64)
+        >>> binomial_labels(3).targets[0]
+        tensor([0.6944, 0.2778, 0.0278], dtype=torch.float64)
 
-    Reference: Díaz, Marathe, "Soft labels for ordinal regression", CVPR 2019, eq. 1.
+    Reference: Liu et al., "Unimodal regularized neuron stick-breaking for ordinal classification", Neurocomputing 2020.
     """
-    check_choice("distance", distance, get_args(SordDistance))
-    apart = distances(check_num_classes(num_classes))
-    scores = -check_number("sharpness", sharpness, above=0) * (apart if distance == "absolute" else apart.square())
-    return SoftLabels(mixed(scores.softmax(dim=-1), mix), class_weight=class_weight)
+    chance = (torch.arange(num_classes, dtype=torch.float64) + 0.5) / num_classes
+    return binomial_scores(chance.logit().unsqueeze(-1), num_classes).softmax(dim=-1)
 
 
-def exponential(
-    num_classes: int,
-    *,
-    power: float = 1.0,
-    temperature: float = 1.0,
-    mix: float = 1.0,
-    class_weight: PerClass | None = None,
-) -> SoftLabels:
-    r"""Exponential soft labels.
+@soft_labels("soft-poisson", "Poisson soft labels")
+def poisson_labels(num_classes: int) -> Tensor:
+    r"""Poisson soft labels: a count with the label as its only mode.
 
-    .. math:: q_{yk} \propto e^{-|k - y|^p / \tau}
+    .. math:: q_{yk} \propto \frac{\lambda^k}{k!}, \qquad \lambda = y + \frac12, \qquad k = 0, \dots, c - 1
+
+    The targets are wider for later labels, so reversing the scale changes them. (dlordinal takes the softmax of the
+    probabilities themselves, which makes them nearly uniform, and an integer rate, at which two neighbours tie.)
 
     Args:
-        power: p.
-        temperature: :math:`\tau`.
         mix: The share of the soft label; the rest goes to the label itself.
 
     Example:
-        >>> exponential(3).targets[1]
-        tensor([0.2119, 0.5761, 0.2119], dtype=torch.float64)
+        >>> poisson_labels(3).targets[0]
+        tensor([0.6154, 0.3077, 0.0769], dtype=torch.float64)
 
-    Reference: Liu et al., "Unimodal regularized neuron stick-breaking for ordinal classification", Neurocomputing
-    2020; with a power, Vargas et al., "Exponential loss regularisation for encouraging ordinal constraint to shotgun
-    stocks quality assessment", Applied Soft Computing 2023.
+    Reference: Liu et al., "Unimodal regularized neuron stick-breaking for ordinal classification", Neurocomputing 2020.
     """
-    apart = distances(check_num_classes(num_classes)) ** check_number("power", power, above=0)
-    scores = -apart / check_number("temperature", temperature, above=0)
-    return SoftLabels(mixed(scores.softmax(dim=-1), mix), class_weight=class_weight)
-
-
-def geometric(num_classes: int, *, smoothing: float = 0.1, class_weight: PerClass | None = None) -> SoftLabels:
-    r"""Geometric soft labels: the label keeps a given share, and the rest decays by a constant factor.
-
-    .. math:: q_{yy} = 1 - \alpha, \qquad q_{yk} = \alpha \frac{\alpha^{|k - y|}}{\sum_{j \ne y} \alpha^{|j - y|}}
-
-    Args:
-        smoothing: :math:`\alpha`, below one half, so that the label stays the peak.
-
-    Example:
-        >>> geometric(3, smoothing=0.1).targets[0]
-        tensor([0.9000, 0.0909, 0.0091], dtype=torch.float64)
-
-    Reference: Haas, Hüllermeier, "Rectifying bias in ordinal observational data using unimodal label smoothing", ECML
-    PKDD 2023.
-    """
-    share = check_number("smoothing", smoothing, above=0, below=0.5)
-    apart = distances(check_num_classes(num_classes))
-    return SoftLabels(_shared_out(share, share**apart), class_weight=class_weight)
-
-
-def inverse_distance(num_classes: int, *, smoothing: float = 0.1, class_weight: PerClass | None = None) -> SoftLabels:
-    r"""Label smoothing by distance: the other classes share the smoothing in proportion to their inverse distance.
-
-    .. math:: q_{yy} = 1 - \epsilon, \qquad q_{yk} = \epsilon \frac{1 / |k - y|}{\sum_{j \ne y} 1 / |j - y|}
-
-    Szegedy et al. 2016 give all other classes the same weight; the inverse distance is our own choice.
-
-    Args:
-        smoothing: :math:`\epsilon`, below one half, so that the label stays the peak.
-
-    Example:
-        >>> inverse_distance(3, smoothing=0.3).targets[0]
-        tensor([0.7000, 0.2000, 0.1000], dtype=torch.float64)
-
-    Reference: Szegedy et al., "Rethinking the inception architecture for computer vision", CVPR 2016.
-    """
-    share = check_number("smoothing", smoothing, above=0, below=0.5)
-    nearness = 1 / distances(check_num_classes(num_classes)).clamp(min=1)  # the label's own is not used
-    return SoftLabels(_shared_out(share, nearness), class_weight=class_weight)
-
-
-def _shared_out(share: float, weights: Tensor) -> Tensor:
-    """Gives the label 1 - `share`, and the other classes `share` in proportion to their weights."""
-    others = weights - weights.diagonal().diag()
-    return share * others / others.sum(dim=-1, keepdim=True) + (1 - share) * torch.eye(len(weights)).double()
-
-
-def _record(name: str, title: str, reference: str, build: Callable[..., SoftLabels]) -> MethodRecord:
-    return MethodRecord(name=name, title=title, family="soft-labels", reference=reference, build=build)
-
-
-SOFT_TRIANGULAR = _record(
-    "soft-triangular",
-    "triangular soft labels",
-    "Vargas et al. 2023, Soft labelling based on triangular distributions for ordinal classification",
-    triangular,
-)
-SOFT_BETA = _record(
-    "soft-beta",
-    "beta soft labels",
-    "Vargas et al. 2022, Unimodal regularisation based on beta distribution for deep ordinal regression",
-    beta,
-)
-SOFT_BINOMIAL = _record(
-    "soft-binomial",
-    "binomial soft labels",
-    "Liu et al. 2020, Unimodal regularized neuron stick-breaking for ordinal classification",
-    binomial_labels,
-)
-SOFT_POISSON = _record(
-    "soft-poisson",
-    "Poisson soft labels",
-    "Liu et al. 2020, Unimodal regularized neuron stick-breaking for ordinal classification",
-    poisson_labels,
-)
-SORD = _record("sord", "soft labels by distance", "Díaz, Marathe 2019, Soft labels for ordinal regression", sord)
-SOFT_EXPONENTIAL = _record(
-    "soft-exponential",
-    "exponential soft labels",
-    "Vargas et al. 2023, Exponential loss regularisation for encouraging ordinal constraint",
-    exponential,
-)
-SOFT_GEOMETRIC = _record(
-    "soft-geometric",
-    "geometric soft labels",
-    "Haas, Hüllermeier 2023, Rectifying bias in ordinal data using unimodal label smoothing",
-    geometric,
-)
-SOFT_INVERSE = _record(
-    "soft-inverse",
-    "label smoothing by inverse distance",
-    "after Szegedy et al. 2016, Rethinking the inception architecture for computer vision",
-    inverse_distance,
-)
+    rates = torch.arange(num_classes, dtype=torch.float64).unsqueeze(-1) + 0.5
+    return poisson_log_probs(rates.log(), num_classes).softmax(dim=-1)

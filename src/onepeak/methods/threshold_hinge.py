@@ -1,18 +1,17 @@
 """AT and IT hinge: a position between thresholds, with margins (Shashua & Levin 2002; Chu & Keerthi 2005)."""
 
-from typing import Literal, TypeAlias, final, get_args
+from dataclasses import replace
+from typing import final
 
 import torch
 from torch import Tensor
 
-from onepeak._core.check import check_choice, check_number
-from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, full_precision
+from onepeak._core.tensors import Labels, LogProbs, Outputs, PerSample, full_precision
 from onepeak.methods.cumulative_link import CumulativeLink
 from onepeak.methods.levels import answers
 from onepeak.methods.method import Method
 from onepeak.methods.record import MethodRecord
-
-HingedThresholds: TypeAlias = Literal["all", "immediate"]
+from onepeak.methods.settings import choice, number
 
 
 @final
@@ -37,29 +36,18 @@ class ThresholdHinge(Method):
         >>> hinge.loss(torch.zeros(1, 1), torch.tensor([0]))  # (1 - 0.69) + (1 - 0.69) and above -0.69 by 0.69
         tensor(2., grad_fn=...)
 
-    Reference: Shashua, Levin, "Ranking with large margin principle", NeurIPS 2002; Chu, Keerthi, "New approaches to
-    support vector ordinal regression", ICML 2005; Rennie, Srebro, "Loss functions for preference levels", 2005.
+    Reference: Chu, Keerthi, "New approaches to support vector ordinal regression", ICML 2005; Shashua, Levin, "Ranking
+    with large margin principle", NeurIPS 2002; Rennie, Srebro, "Loss functions for preference levels", 2005.
     """
 
     decision = "median"
     own_rate = 10.0
+    num_outputs = 1
+    thresholds: str = choice("all", "immediate")
+    margin: float = number(1.0, above=0)
 
-    def __init__(
-        self,
-        num_classes: int,
-        *,
-        thresholds: HingedThresholds = "all",
-        margin: float = 1.0,
-        class_weight: PerClass | None = None,
-    ) -> None:
-        super().__init__(num_classes, class_weight=class_weight)
-        self.thresholds = check_choice("thresholds", thresholds, get_args(HingedThresholds))
-        self.margin = check_number("margin", margin, above=0)
-        self.line = CumulativeLink(num_classes)
-
-    @property
-    def num_outputs(self) -> int:
-        return 1
+    def setup(self) -> None:
+        self.line = CumulativeLink(self.num_classes)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         above = answers(labels, self.num_classes - 1)
@@ -75,17 +63,15 @@ class ThresholdHinge(Method):
         return self.line.posterior_of(outputs)
 
 
-def _record(name: str, title: str, thresholds: HingedThresholds) -> MethodRecord:
-    return MethodRecord(
-        name=name,
-        title=title,
-        family="levels",
-        reference="Chu, Keerthi 2005, New approaches to support vector ordinal regression",
-        num_outputs="1",
-        build=ThresholdHinge,
-        fixed={"thresholds": thresholds},
-    )
+AT_HINGE = MethodRecord(
+    name="at-hinge",
+    title="hinge at all thresholds",
+    family="levels",
+    num_outputs="1",
+    build=ThresholdHinge,
+    fixed={"thresholds": "all"},
+)
 
-
-AT_HINGE = _record("at-hinge", "hinge at all thresholds", "all")
-IT_HINGE = _record("it-hinge", "hinge at the two next thresholds", "immediate")
+IT_HINGE = replace(
+    AT_HINGE, name="it-hinge", title="hinge at the two next thresholds", fixed={"thresholds": "immediate"}
+)

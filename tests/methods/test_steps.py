@@ -1,7 +1,32 @@
+import pytest
 import torch
 
-from onepeak.methods.unimodal_net import UnimodalNet, below_the_peak, positive
+from onepeak.methods.precision import below_the_peak
+from onepeak.methods.steps import Copoc, UnimodalNet, positive
 from onepeak.posterior import is_unimodal
+
+
+@pytest.mark.parametrize(("place", "strict"), [(1e4, True), (1e7, False)])
+def test_the_least_step_is_seen_until_rounding_takes_it(place, strict):
+    outputs = torch.tensor([[-place, -1.0, -1.0, place]])  # the first three a least step apart, far below zero
+    assert is_unimodal(Copoc(num_classes=4).log_probs(outputs)).all() == strict
+
+
+def test_any_peak_and_any_fall_on_either_side_can_be_said():
+    scores = Copoc(num_classes=4).class_scores(torch.tensor([[-1.5, 1.99, 3.99, -0.51]]))
+    torch.testing.assert_close(scores, torch.tensor([[-3.0, 0.0, -5.0, -5.5]]), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("label", [0, 3, 5])
+def test_where_a_network_begins_any_class_can_be_learnt(label):
+    outputs = torch.full((1, 6), 0.1, requires_grad=True)
+    optimizer = torch.optim.SGD([outputs], lr=0.3)
+    copoc = Copoc(num_classes=6)
+    for _ in range(200):
+        optimizer.zero_grad()
+        copoc.loss(outputs, torch.tensor([label])).backward()
+        optimizer.step()
+    assert copoc.predict(outputs).item() == label
 
 
 def test_the_scores_are_the_values_worked_by_hand():

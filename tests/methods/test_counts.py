@@ -3,10 +3,10 @@ import math
 import numpy as np
 import pytest
 import torch
-from dlordinal.output_layers import PoissonLayer
 from scipy import stats
+from scipy.stats import binom
 
-from onepeak.methods.poisson import Poisson, PoissonRate
+from onepeak.methods.counts import Binomial, Poisson, PoissonRate, binomial_scores
 from onepeak.posterior import is_unimodal
 
 
@@ -44,15 +44,6 @@ def test_it_is_the_poisson_of_pytorch_and_scipy_cut_off_after_the_last_class(num
     torch.testing.assert_close(log_probs, pytorch.log_softmax(dim=-1), rtol=1e-9, atol=1e-9)
     scipy = torch.from_numpy(stats.poisson.logpmf(counts.numpy(), np.array(rates)[:, None]))
     torch.testing.assert_close(log_probs, scipy.log_softmax(dim=-1), rtol=1e-9, atol=1e-9)
-
-
-def test_it_agrees_with_dlordinal():
-    # Known disagreement: dlordinal holds the rate between 1e-8 and 1e4 and answers in probabilities.
-    layer = PoissonLayer(in_features=7, num_classes=7, learn_tau=False)
-    po = Poisson(num_classes=7)
-    po.rate_layer.load_state_dict(layer.lambda_layer.state_dict())
-    outputs = 3 * torch.randn(30, 7, generator=torch.Generator().manual_seed(0))
-    torch.testing.assert_close(po.log_probs(outputs).exp(), layer(outputs))
 
 
 def test_as_published_the_posterior_stands_on_its_head():
@@ -106,11 +97,23 @@ def test_with_one_output_the_posterior_is_scipys_poisson_among_the_classes():
     torch.testing.assert_close(PoissonRate(num_classes=6).log_probs(outputs), expected.log_softmax(dim=-1))
 
 
-def test_with_one_output_the_posterior_is_that_of_dlordinal_at_any_temperature():
-    layer, ours = PoissonLayer(in_features=3, num_classes=5), PoissonRate(num_classes=5)
-    features = torch.randn(7, 3, generator=torch.Generator().manual_seed(0))
-    for log_temperature in (0.0, -0.7, 0.4):
-        layer.log_tau.data.fill_(log_temperature)
-        ours.log_temperature.data.fill_(log_temperature)
-        got = ours.log_probs(layer.lambda_layer(features)).exp()
-        torch.testing.assert_close(got, layer(features), rtol=1e-5, atol=1e-5)
+def test_the_posterior_is_scipys_binomial():
+    outputs = torch.linspace(-4, 4, 9, dtype=torch.float64).unsqueeze(-1)
+    expected = torch.from_numpy(binom.logpmf(range(6), 5, outputs.sigmoid().numpy()))
+    torch.testing.assert_close(Binomial(num_classes=6).log_probs(outputs), expected)
+
+
+def test_a_temperature_below_one_makes_it_sharper():
+    binomial = Binomial(num_classes=5)
+    plain = binomial.log_probs(torch.tensor([[0.3]]))
+    binomial.log_temperature.data.fill_(-1.0)
+    sharp = binomial.log_probs(torch.tensor([[0.3]]))
+    torch.testing.assert_close(sharp, (plain * torch.e).log_softmax(dim=-1))
+    assert sharp.max() > plain.max()
+
+
+def test_scores_of_many_classes_do_not_overflow_and_have_one_peak():
+    scores = binomial_scores(torch.tensor([[0.7]]), 2000)
+    assert scores.isfinite().all()
+    assert scores.argmax().item() == pytest.approx(2000 * torch.tensor(0.7).sigmoid().item(), abs=1)
+    assert (scores[0].diff() > 0).sum() == scores.argmax()

@@ -1,4 +1,4 @@
-"""UnimodalNet: the minimum of a rising and a falling sum (Cardoso et al. 2023)."""
+"""UnimodalNet and COPOC: positive steps, summed on either side of a peak (Cardoso et al. 2023; Dey et al. 2023)."""
 
 from typing import final
 
@@ -7,6 +7,7 @@ from torch import Tensor
 
 from onepeak._core.tensors import Outputs, Scores
 from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.precision import below_the_peak, widened
 from onepeak.methods.record import MethodRecord
 
 
@@ -30,10 +31,6 @@ class UnimodalNet(SoftmaxMethod):
     Reference: Cardoso, Cruz, Albuquerque, "Unimodal distributions for ordinal regression", 2023.
     """
 
-    @property
-    def num_outputs(self) -> int:
-        return self.num_classes
-
     def class_scores(self, outputs: Outputs) -> Scores:
         steps = positive(widened(outputs)) + SMALLEST_STEP
         rising = steps.cumsum(dim=-1)
@@ -53,21 +50,39 @@ SMALLEST_STEP = 0.01
 tie."""
 
 
-def widened(outputs: Tensor) -> Tensor:
-    """The outputs in float64, if the device has it: scores near the peak are close differences of large sums."""
-    return outputs if outputs.device.type == "mps" else outputs.double()
-
-
-def below_the_peak(scores: Tensor, dtype: torch.dtype) -> Tensor:
-    """Shifts scores to a maximum of 0, so that those near the peak keep their precision in a narrower dtype."""
-    return (scores - scores.amax(dim=-1, keepdim=True).detach()).to(dtype)
-
-
 UNIMODAL_NET = MethodRecord(
-    name="unimodal-net",
-    title="lower of two running sums",
-    family="distribution",
-    reference="Cardoso, Cruz, Albuquerque 2023, Unimodal distributions for ordinal regression",
-    unimodal=True,
-    build=UnimodalNet,
+    name="unimodal-net", title="lower of two running sums", family="distribution", unimodal=True, build=UnimodalNet
 )
+
+
+@final
+class Copoc(SoftmaxMethod):
+    r"""Positions that rise from class to class; the closer a position is to zero, the more probable its class.
+
+    .. math:: r_0 = o_0 - \frac{c - 1}2, \qquad r_k = r_{k-1} + |1 + o_k| + \epsilon, \qquad
+              p = \mathrm{softmax}(-|r|), \qquad \ell = -\log p_y
+
+    One-peaked by construction, with any shape on either side. Two neighbours at the peak tie if zero lies midway
+    between them.
+
+    Two details are ours. First, :math:`\epsilon = 0.01` keeps the posterior strictly one-peaked if a step is 0, up to
+    rounding: in float32 it is lost next to positions of 1e5. Second, outputs of 0 give positions one apart and centred
+    on zero. If all positions lay on one side of zero, the posterior would not depend on the first output, and a network
+    that starts there may predict one class forever.
+
+    Example:
+        >>> copoc = Copoc(num_classes=4)
+        >>> copoc.class_scores(torch.tensor([[-0.5, 0.0, 1.0, 0.0]]))  # positions -2, -.99, 1.02, 2.03
+        tensor([[-1.0100,  0.0000, -0.0300, -1.0400]])
+
+    Reference: Dey, Merugu, Kaveri, "Conformal prediction sets for ordinal classification", NeurIPS 2023.
+    """
+
+    def class_scores(self, outputs: Outputs) -> Scores:
+        first, steps = widened(outputs).split([1, self.num_classes - 1], dim=-1)
+        start = first - (self.num_classes - 1) / 2
+        places = torch.cat([start, (1 + steps).abs() + SMALLEST_STEP], dim=-1).cumsum(dim=-1)
+        return below_the_peak(-places.abs(), outputs.dtype)
+
+
+COPOC = MethodRecord(name="copoc", title="steps around a peak", family="distribution", unimodal=True, build=Copoc)
