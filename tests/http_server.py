@@ -9,7 +9,7 @@ import uvicorn
 from PIL import Image
 from starlette.testclient import TestClient
 
-from onepeak.serving.http.server import IdleConnections, address_of, listen
+from onepeak.serving.http.server import Connection, Housekeeping, address_of, listen
 
 
 def asking(app):
@@ -21,9 +21,11 @@ def asking(app):
 def running(app, *, idle_seconds=15):
     """Runs an app in a thread; gives its address."""
     listening = listen("127.0.0.1", 0)
-    config = uvicorn.Config(app, log_config=None, ws="none", lifespan="on", timeout_notify=idle_seconds)
+    config = uvicorn.Config(
+        app, http=Connection, log_config=None, access_log=False, ws="none", lifespan="on", timeout_notify=idle_seconds
+    )
     server = uvicorn.Server(config)
-    config.callback_notify = IdleConnections(server)
+    config.callback_notify = Housekeeping(server)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     deadline = time.monotonic() + 30

@@ -1,3 +1,4 @@
+import logging
 from functools import partial
 
 import pytest
@@ -9,6 +10,7 @@ from onepeak.cli import serve as command
 from onepeak.errors import InputError
 from onepeak.serving import load
 from onepeak.serving.http import server as running
+from onepeak.serving.http.metrics import ACCESS_LOG
 from trained_models import image_run, table_run
 
 
@@ -55,9 +57,14 @@ def test_a_token_opens_the_server_to_others_and_is_not_told(run, served):
 
 
 def test_requests_are_logged_only_where_that_is_asked_for(run, served):
+    before, logged = ACCESS_LOG.level, []
     for flags in ((), ("--access-log",)):
         run(image_run().folder, "--port", 0, "--device", "cpu", *flags)
-    assert [config.access_log for config in served] == [False, True]
+        logged.append(ACCESS_LOG.isEnabledFor(logging.INFO))
+    assert logged == [False, True]
+    assert len(served) == 2
+    ACCESS_LOG.setLevel(before)
+    ACCESS_LOG.handlers.clear()
 
 
 def test_limits_are_flags(run, served):

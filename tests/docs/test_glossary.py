@@ -21,7 +21,7 @@ ALLOWED = {
     "image": r"docs/pictures|\]\(pictures/|pictures: uint8|num_pictures",  # names of files and keys
     # A server answers, and so does who is asked a question.
     "prediction": r"(?:server|method|logits|Wrapped`, which|`) answers?|four answers|every answer but|answered no|"
-    "answer the questions",
+    "answer the questions|answer a request|request is answered|--answer-seconds",
     # The key of a position in files and over HTTP, and `Manifest.items`.
     "sample": r"max[_-]items|\.items?\b|item [{\d]|^item $|items\.",
     "one peak": r"uni-modality constraints",  # the paper's title
@@ -32,7 +32,7 @@ EXEMPT = {("prediction", "slopes.md")}
 """There the answers are those to yes-or-no questions."""
 MODULES = sorted((ROOT / "src" / "onepeak").rglob("*.py"))
 PAGES = [*DOCS.glob("*.md"), ROOT / "README.md"]
-PARTICIPLES = {"said", "opened", "typed", "doubts", "busy", "sureness", "tally", "kept", "made"}
+PARTICIPLES = {"said", "opened", "typed", "doubts", "sureness", "tally", "kept", "made"}
 SURFACES = ("cli", "report", "serving", "_core")
 """Packages whose names are checked."""
 

@@ -8,6 +8,7 @@ import typer
 from onepeak.cli import options
 
 if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so that --help is fast
+    from onepeak.serving.http import Limits
     from onepeak.serving.model import Model
     from onepeak.serving.posterior_options import PosteriorOptions
 
@@ -18,8 +19,10 @@ LIMITS: options.Flags = options.flags(
     max_rows=(int, "Most table rows per request (default: 10,000).", {"min": 1}),
     max_megapixels=(int, "Largest image, in megapixels (default: 50).", {"min": 1}),
     max_network_megapixels=(int, "Largest image after resizing, in megapixels (default: 8).", {"min": 1}),
+    max_request_megapixels=(int, "Most megapixels of all images per request (default: 400).", {"min": 1}),
     max_requests=(int, "Most waiting requests; others are refused with a time to retry (default: 512).", {"min": 1}),
     upload_seconds=(float, "Most seconds for a request to arrive (default: 30).", {"min": 0.1}),
+    answer_seconds=(float, "Most seconds to answer a request that has arrived (default: 60).", {"min": 0.1}),
 )
 """As in `Limits`, bytes and pixels in millions."""
 
@@ -62,20 +65,11 @@ def serve(
         require(module, extra="serve", purpose="Serving a model")
     from onepeak.serving import load
     from onepeak.serving.actions import read_actions
-    from onepeak.serving.http import Limits, check_address, create_app, serve_app
+    from onepeak.serving.http import check_address, create_app, serve_app
     from onepeak.serving.inspector.try_page import try_router
     from onepeak.serving.model import model_folder
 
     check_address(host, token=token)  # before the time it takes to load a model
-
-    def in_units(*, max_mb: int = 32, max_megapixels: int = 50, max_network_megapixels: int = 8, **more: Any) -> Limits:
-        return Limits(
-            max_bytes=max_mb * 10**6,
-            max_pixels=max_megapixels * 10**6,
-            max_network_pixels=max_network_megapixels * 10**6,
-            max_buffered_bytes=max(512, 2 * max_mb) * 10**6,
-            **more,
-        )
 
     loaded = load(model, device=device)
     posterior_options = loaded.posterior_options(**posterior)
@@ -90,11 +84,32 @@ def serve(
         posterior_options=posterior_options,
         actions=read_actions(actions, loaded.classes),
         unsure=unsure,
-        limits=in_units(**limits),
+        limits=_limits(**limits),
         token=token,
         extra_routers=[try_router(loaded, folder=model_folder(model), posterior_options=posterior_options)],
     )
     serve_app(app, host=host, port=port, token=token, access_log=access_log, open_browser=open, on_ready=ready)
+
+
+def _limits(
+    *,
+    max_mb: int = 32,
+    max_megapixels: int = 50,
+    max_network_megapixels: int = 8,
+    max_request_megapixels: int = 400,
+    **more: Any,
+) -> "Limits":
+    from onepeak.serving.http import Limits
+
+    return Limits(
+        max_bytes=max_mb * 10**6,
+        max_pixels=max_megapixels * 10**6,
+        max_network_pixels=max_network_megapixels * 10**6,
+        max_request_pixels=max_request_megapixels * 10**6,
+        max_waiting_pixels=max(1000, 2 * max_request_megapixels) * 10**6,
+        max_buffered_bytes=max(512, 2 * max_mb) * 10**6,
+        **more,
+    )
 
 
 def _summary(model: "Model", posterior_options: "PosteriorOptions", *, with_token: bool) -> str:

@@ -30,6 +30,8 @@ def test_nothing_is_told_without_the_token(guarded, path):
 
 def test_whether_the_server_lives_is_told_to_everybody(guarded):
     assert guarded.get("/healthz").json() == {"status": "ok"}
+    assert guarded.get("/readyz").json() == {"status": "ready"}
+    assert guarded.get("/metrics").status_code == 401
 
 
 def test_the_token_opens_as_a_header(guarded):

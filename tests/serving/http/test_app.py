@@ -20,7 +20,7 @@ def test_the_server_says_that_it_lives():
 def test_the_first_page_is_that_of_a_router_or_the_description():
     app = create_app(None)
     assert asking(app).get("/").headers["location"] == "/docs"
-    assert list(asking(app).get("/openapi.json").json()["paths"]) == ["/healthz"]
+    assert list(asking(app).get("/openapi.json").json()["paths"]) == ["/healthz", "/readyz", "/metrics"]
     assert asking(app).post("/v1/predict").status_code == 404
     router = APIRouter(include_in_schema=False)
     router.get("/")(lambda: "a page")

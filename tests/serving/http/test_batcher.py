@@ -1,6 +1,7 @@
 import asyncio
 import re
 import threading
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -200,3 +201,45 @@ def test_while_too_many_pixels_wait_no_further_image_is_decoded(model, images, m
         return before, sorted(begun)
 
     assert asyncio.run(run()) == ([0], [0, 1, 2, 3, 4, 5])
+
+
+def test_small_images_go_before_large_ones_and_before_those_of_a_request_that_has_had_many(model, images, monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    done, whole = [], decoding.Decoding._decoded
+    threads = decoding.Decoding(model, max_pixels=10**6, max_network_pixels=10**6)
+    monkeypatch.setattr(decoding.Decoding, "_decoded", lambda self, data: (time.sleep(0.05), whole(self, data))[1])
+
+    async def hold(name, **about):
+        async with threads.image(images[0], **about):
+            done.append(name)
+
+    async def run():
+        many = [hold(f"large {number}", size=5 * 10**7, had=number * 5 * 10**7) for number in range(4)]
+        many += [hold(f"later {number}", size=100, had=10**6 + number) for number in range(4)]
+        asked = [asyncio.create_task(each) for each in many]
+        await asyncio.sleep(0.01)
+        await asyncio.gather(*asked, *(hold(f"small {number}", size=100) for number in range(2)))
+
+    asyncio.run(run())
+    places = {name: place for place, name in enumerate(done)}
+    assert max(places["small 0"], places["small 1"]) < min(places["later 2"], places["large 2"])
+
+
+def test_who_leaves_the_queue_takes_nobodys_turn():
+    async def run():
+        turns, had = decoding.Turns(1), []
+
+        async def take(number):
+            async with turns.turn(1, number):
+                had.append(number)
+                await asyncio.sleep(0.01)
+
+        asked = [asyncio.create_task(take(number)) for number in range(5)]
+        await asyncio.sleep(0)
+        asked[1].cancel()
+        asked[0].add_done_callback(lambda _: asked[2].cancel())  # whose turn has just come
+        await asyncio.gather(*asked, return_exceptions=True)
+        await take(9)
+        return had
+
+    assert asyncio.run(run()) in ([0, 3, 4, 9], [0, 2, 3, 4, 9])

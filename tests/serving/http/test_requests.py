@@ -1,5 +1,6 @@
 import asyncio
 import json
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -8,8 +9,8 @@ from starlette.requests import Request
 
 from onepeak.serving.http import Limits
 from onepeak.serving.http.failures import RequestError
-from onepeak.serving.http.limits import Load
-from onepeak.serving.http.requests import read_body, rows_of_body, uploads_of
+from onepeak.serving.http.limits import Load, Share
+from onepeak.serving.http.requests import read_body, rows_of_body, size_of_json, uploads_of
 
 FORM = "multipart/form-data; boundary=x"
 
@@ -135,6 +136,28 @@ def test_a_body_that_takes_too_long_is_refused():
     assert refused.value.status == 408
     with pytest.raises(RequestError, match="got 9 bytes in that time"):
         read([b"xxx", 0.05] * 3, endless=True)
+
+
+@pytest.mark.bad_input
+def test_a_body_with_a_length_and_in_chunks_is_refused_as_proxies_may_read_it_otherwise():
+    headers = [(b"content-length", b"5"), (b"transfer-encoding", b"chunked")]
+    request = Request({"type": "http", "headers": headers})
+    with pytest.raises(RequestError, match="not both") as refused:
+        asyncio.run(read_body(request, LIMITS, Share(Load(LIMITS))))
+    assert refused.value.status == 400
+
+
+@pytest.mark.parametrize("value", ["0", "0.5", '""', "[]", "{}", '{"":0}', "null", "[[0]]"])
+@pytest.mark.parametrize("form", ["list", "object"])
+def test_the_values_of_json_take_no_more_memory_than_is_counted(value, form):
+    many = ",".join([value] * 20_000) if form != "object" else ",".join(f'"k{n}":{value}' for n in range(20_000))
+    body = (f"[{many}]" if form != "object" else f"{{{many}}}").encode()
+    tracemalloc.start()
+    content = json.loads(body)
+    used, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(content) == 20_000
+    assert used <= size_of_json(body) + len(body)
 
 
 def rows(body, columns=("age", "tone"), max_rows=3):

@@ -13,7 +13,7 @@ from http_server import asking, encoded
 from image_files import in_twelve_bits
 from onepeak.errors import InputError
 from onepeak.posterior.referral import Policy
-from onepeak.serving.http import Limits, create_app, predictor
+from onepeak.serving.http import Limits, batcher, create_app, predictor
 from onepeak.serving.http.predictor import Predictor
 from onepeak.serving.http.routes import model_card
 from onepeak.serving.model import Answers, Model
@@ -170,7 +170,7 @@ def test_evidence_is_finite_where_a_method_gives_a_class_no_probability(ask, mod
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"alpha": 0}, "`alpha`: Input should be greater than 0"),
+        ({"alpha": 0}, "`alpha`: Input should be greater than or equal to 0.000001"),
         ({"alpha": "nan"}, "`alpha`: Input should be"),
         ({"alpha": 0.001}, "`alpha` must be >= 0.091 for a model whose validation part had 10 samples"),
         ({"decide": "medain"}, "`decide`: Input should be 'mode', 'median' or 'mean', got 'medain'"),
@@ -358,7 +358,45 @@ def test_limits_on_a_request_are_answered_with_413(model, table, images):
 
 
 @pytest.mark.bad_input
-def test_a_full_server_says_when_to_come_back_and_then_answers(model, images, monkeypatch):
+def test_the_pixels_of_a_request_are_counted_from_headers_before_any_is_decoded(model, images, monkeypatch):
+    limits = Limits(max_pixels=64 * 64, max_request_pixels=2 * 64 * 64)
+    with asking(create_app(model, limits=limits)) as client:
+        assert client.post("/v1/predict", files=as_files(images[:2])).status_code == 200
+        bomb = encoded(np.zeros((65, 64, 3), np.uint8))  # is refused alone, and does not count
+        assert client.post("/v1/predict", files=as_files([*images[:2], bomb])).status_code == 200
+        monkeypatch.setattr(batcher, "decode_image", pytest.fail)
+        answer = client.post("/v1/predict", files=as_files(images[:3]))
+    assert answer.status_code == 413
+    assert "at most 8192 pixels together, got 12288" in answer.json()["error"]["message"]
+
+
+@pytest.mark.bad_input
+def test_the_values_of_rows_are_counted_before_they_are_parsed(table, monkeypatch):
+    limits = Limits(max_bytes=10_000, max_buffered_bytes=50_000)
+    body, kind = b'{"rows": [' + b'{"":0},' * 1000 + b"{}]}", {"Content-Type": "application/json"}
+    with asking(create_app(table, limits=limits)) as client:
+        assert client.post("/v1/predict", json={"rows": [{"size": 1, "tone": "1"}] * 9}).status_code == 200
+        monkeypatch.setattr(json, "loads", pytest.fail)
+        answer = client.post("/v1/predict", content=body, headers=kind)
+    assert answer.status_code == 413
+    assert b"too many values, about 3004" in answer.content
+
+
+@pytest.mark.bad_input
+def test_an_answer_that_takes_too_long_is_given_up_and_the_server_goes_on(model, images, monkeypatch):
+    go, whole = threading.Event(), type(model).answers
+    with asking(create_app(model, limits=Limits(answer_seconds=0.3))) as client:
+        monkeypatch.setattr(model, "answers", lambda pixels: (go.wait(30), whole(model, pixels))[1])
+        late = client.post("/v1/predict", content=images[0], headers=PNG)
+        go.set()
+        assert (late.status_code, late.json()["error"]["code"]) == (503, "busy")
+        assert int(late.headers["retry-after"]) >= 1
+        assert client.post("/v1/predict", content=images[0], headers=PNG).status_code == 200
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("limits", [{"max_requests": 1}, {"max_request_pixels": 5000, "max_waiting_pixels": 5000}])
+def test_a_full_server_says_when_to_come_back_and_then_answers(model, images, monkeypatch, limits):
     computing, go = threading.Event(), threading.Event()
     whole = type(model).answers
 
@@ -367,8 +405,9 @@ def test_a_full_server_says_when_to_come_back_and_then_answers(model, images, mo
         assert go.wait(30)
         return whole(model, pixels)
 
-    with asking(create_app(model, limits=Limits(max_requests=1))) as client:
+    with asking(create_app(model, limits=Limits(**limits))) as client:
         assert client.post("/v1/predict", content=images[0], headers=PNG).status_code == 200
+        assert client.get("/readyz").json() == {"status": "ready"}
         monkeypatch.setattr(model, "answers", slow)
         first = []
         thread = threading.Thread(
@@ -377,7 +416,7 @@ def test_a_full_server_says_when_to_come_back_and_then_answers(model, images, mo
         thread.start()
         assert computing.wait(30)
         refused = client.post("/v1/predict", content=images[1], headers=PNG)
-        assert client.get("/healthz").status_code == 200
+        assert (client.get("/healthz").status_code, client.get("/readyz").status_code) == (200, 503)
         go.set()
         thread.join(30)
         assert refused.status_code == 503

@@ -16,12 +16,16 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from fastapi import APIRouter
+from starlette.responses import Response
 
 from http_server import running
 from onepeak.errors import InputError
-from onepeak.serving.http import check_address, create_app, serve_app
+from onepeak.serving.http import Limits, check_address, create_app, serve_app
 from onepeak.serving.http.access import is_loopback
-from onepeak.serving.http.server import address_of, listen, without_token, write_access_log
+from onepeak.serving.http.limits import Load
+from onepeak.serving.http.metrics import without_token
+from onepeak.serving.http.routes import HeldAnswer
+from onepeak.serving.http.server import Connection, address_of, listen, write_access_log
 from trained_models import image_run
 
 
@@ -88,7 +92,7 @@ def test_a_socket_answers_with_the_headers_of_the_app_and_without_the_servers_na
 @pytest.fixture
 def logger():
     """The log of requests, as it was before at the end."""
-    found = logging.getLogger("uvicorn.access")
+    found = logging.getLogger("onepeak.access")
     before = found.handlers, found.propagate, found.level
     yield found
     found.handlers, found.propagate, found.level = before
@@ -118,6 +122,9 @@ def test_no_spelling_of_the_token_is_told(address, told):
     assert without_token(address) == told
 
 
+LOAD = Load(Limits())
+
+
 @pytest.fixture(scope="module")
 def place():
     """A server that looks at its connections every second, with an answer that takes longer."""
@@ -127,6 +134,13 @@ def place():
     def slow() -> str:
         time.sleep(2.2)
         return "done"
+
+    @router.get("/large")
+    def large() -> Response:
+        held = contextlib.ExitStack()
+        share = held.enter_context(LOAD.request())
+        share.take("bytes", 50_000_000)
+        return HeldAnswer(b"x" * 50_000_000, held)
 
     with running(create_app(None, extra_routers=[router]), idle_seconds=0) as address:
         yield urlsplit(address).hostname, urlsplit(address).port
@@ -154,6 +168,53 @@ def test_a_request_under_way_is_left_alone(place):
     connection.request("GET", "/slow")
     assert connection.getresponse().read() == b'"done"'
     connection.close()
+
+
+def test_an_answer_that_is_not_read_is_held_for_a_while_and_given_up(place):
+    with socket.create_connection(place, timeout=20) as connection:
+        connection.sendall(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        until(lambda: LOAD.held["bytes"] == 50_000_000)
+        until(lambda: LOAD.held["bytes"] == 0)
+    with urllib.request.urlopen(f"http://{place[0]}:{place[1]}/large") as answer:
+        assert len(answer.read()) == 50_000_000
+    until(lambda: LOAD.held["bytes"] == 0)
+
+
+def until(holds):
+    deadline = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_of_too_many_connections_the_longest_idle_are_closed_for_new_ones(place, monkeypatch):
+    monkeypatch.setattr(Connection, "most", 20)
+    slow = http.client.HTTPConnection(*place, timeout=20)
+    slow.request("GET", "/slow")
+    with contextlib.ExitStack() as sockets:
+        idle = [sockets.enter_context(socket.create_connection(place, timeout=20)) for _ in range(60)]
+        assert urllib.request.urlopen(f"http://{place[0]}:{place[1]}/healthz").status == 200
+        with contextlib.suppress(ConnectionError):
+            assert idle[0].recv(1) == b""
+        idle[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert idle[-1].recv(100).startswith(b"HTTP/1.1 200")
+    assert slow.getresponse().read() == b'"done"', "a request under way is left alone"
+    slow.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
+@pytest.mark.parametrize("hard", [1024, 2000, 100_000])
+def test_the_soft_limit_on_files_is_raised_and_connections_stay_below_it(hard):
+    code = (
+        "import resource as r; most = r.getrlimit(r.RLIMIT_NOFILE)[1]\n"
+        f"hard = min({hard}, most); r.setrlimit(r.RLIMIT_NOFILE, (min(300, hard), hard))\n"
+        "from onepeak.serving.http.server import most_connections\n"
+        "print(hard, most_connections(), r.getrlimit(r.RLIMIT_NOFILE)[0])"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    hard, connections, soft = map(int, printed.split())
+    assert soft == min(hard, 4096 + 256 + 128)
+    assert connections == soft - 256 - 128
 
 
 PNG = {"Content-Type": "image/png"}

@@ -31,6 +31,7 @@ __all__ = [  # also Pillow's `Image`, which all other files import from here
     "depth_notes",
     "highest_of_16_bits",
     "known_formats",
+    "num_pixels_of",
     "upright_rgb",
 ]
 
@@ -149,6 +150,21 @@ def highest_of_16_bits(data: bytes) -> int | None:
             raise
         except Exception:  # `decode_image` reports the reason
             return None
+
+
+def num_pixels_of(data: bytes) -> int:
+    """Returns how many pixels an image file has by its header, of its first page or frame; 0 if that is unreadable."""
+    with _strict_pillow(MAX_PIXELS):
+        try:
+            if is_dicom(data):
+                width, height = size_of_dicom(io.BytesIO(data))
+            else:
+                width, height = Image.open(io.BytesIO(data), formats=known_formats()).size
+            return width * height
+        except MemoryError:
+            raise
+        except Exception:  # `decode_image` reports the reason
+            return 0
 
 
 def size_of_file(path: Path) -> tuple[int, int] | None:

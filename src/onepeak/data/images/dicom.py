@@ -93,9 +93,9 @@ def _last(tables: Any) -> int:
     return int(2 ** tables[0].LUTDescriptor[2] - 1)
 
 
-def size_of_dicom(path: Path) -> tuple[int, int]:
+def size_of_dicom(file: Path | io.BytesIO) -> tuple[int, int]:
     """Returns width and height from the header of a file."""
-    header = _header(path, ["Rows", "Columns"])
+    header = _header(file, ["Rows", "Columns"])
     return int(header.Columns), int(header.Rows)
 
 
@@ -128,8 +128,8 @@ def _patient(path: Path) -> str:
         return ""
 
 
-def _header(path: Path, tags: list[str]) -> Any:
+def _header(file: Path | io.BytesIO, tags: list[str]) -> Any:
     pydicom = require("pydicom", extra="dicom", purpose="Reading DICOM")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return pydicom.dcmread(path, stop_before_pixels=True, specific_tags=tags)
+        return pydicom.dcmread(file, stop_before_pixels=True, specific_tags=tags)

@@ -13,8 +13,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from onepeak.serving.http.failures import RequestError, failure
 
-OPEN_PATHS = frozenset({"/healthz"})
-"""Paths that need no token: health checks ask there, and learn only that the server runs."""
+OPEN_PATHS = frozenset({"/healthz", "/readyz"})
+"""Paths that need no token: health checks ask there, and learn only that the server runs or is full."""
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 

@@ -12,14 +12,16 @@ from fastapi import APIRouter, FastAPI
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect
-from starlette.responses import FileResponse, HTMLResponse, RedirectResponse
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from onepeak._version import __version__
 from onepeak.serving.actions import Unsure
 from onepeak.serving.http.access import Access
+from onepeak.serving.http.answers import Failure
 from onepeak.serving.http.failures import answer_failures, failure
-from onepeak.serving.http.limits import Limits
+from onepeak.serving.http.limits import Limits, Load
+from onepeak.serving.http.metrics import Metrics, Observed
 
 if TYPE_CHECKING:
     from onepeak.serving.model import Model
@@ -47,7 +49,8 @@ def create_app(
         token: The secret that every request must send; without one, only requests to localhost are answered.
         extra_routers: Routers with further pages.
     """
-    predictor = None
+    predictor, load = None, Load(limits)
+    metrics = Metrics(load)
     if model is not None:
         from onepeak.serving.http.predictor import Predictor
         from onepeak.serving.posterior_options import PosteriorOptions
@@ -69,7 +72,11 @@ def create_app(
         docs_url=None,  # FastAPI's own pages load scripts from other sites
         redoc_url=None,
         lifespan=lifespan,
-        middleware=[Middleware(SecureAnswers), Middleware(Access, token=token)],
+        middleware=[
+            Middleware(Observed, metrics=metrics),
+            Middleware(SecureAnswers),
+            Middleware(Access, token=token),
+        ],
     )
     answer_failures(app)
     app.include_router(docs_router(app))
@@ -77,6 +84,7 @@ def create_app(
     @app.head("/healthz", include_in_schema=False)
     @app.get(
         "/healthz",
+        operation_id="healthz",
         summary="Whether the server is alive",
         description="For supervisors and load balancers: does not run the model, costs nothing, and needs no token.",
         response_description="The server is running.",
@@ -84,6 +92,34 @@ def create_app(
     )
     async def healthz() -> dict[str, str]:
         return {"status": "ok"}
+
+    @app.get(
+        "/readyz",
+        operation_id="readyz",
+        summary="Whether the server takes more requests",
+        description="For load balancers: 503 while the model is loading, or while the requests in progress hold more "
+        "than four fifths of what they may. Needs no token.",
+        response_description="The server is ready.",
+        responses={503: {"model": Failure, "description": "It is not: send requests to another server."}},
+        tags=["server"],
+    )
+    async def readyz() -> dict[str, str]:
+        if load.overloaded or not (predictor is None or predictor.is_warm):
+            raise load.busy("it is starting, or overloaded")
+        return {"status": "ready"}
+
+    @app.get(
+        "/metrics",
+        operation_id="metrics",
+        summary="What the server did, for Prometheus",
+        description="Requests, latencies, refusals, what the requests in progress hold, and samples unlike the "
+        "training, in Prometheus' text form.",
+        response_class=PlainTextResponse,
+        response_description="The counts.",
+        tags=["server"],
+    )
+    async def show_metrics() -> PlainTextResponse:
+        return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4")
 
     for router in extra_routers:
         app.include_router(router)
@@ -95,7 +131,7 @@ def create_app(
     if predictor is not None:
         from onepeak.serving.http.routes import predict_router
 
-        app.include_router(predict_router(predictor, limits, actions, unsure))
+        app.include_router(predict_router(predictor, load, metrics, actions, unsure))
     return app
 
 

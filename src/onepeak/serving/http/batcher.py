@@ -1,12 +1,14 @@
 """Work in threads: images are decoded in several; items of all requests are computed in one, in batches."""
 
 import asyncio
+import heapq
 import os
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, TypeAlias, TypeVar, final
 
 from onepeak._core.values import check_integer
@@ -108,9 +110,57 @@ class Batcher:
         return key[0], batch
 
 
+@final
+class Turns:
+    """Lets work in while it fits; of what waits, the smallest goes first, each counted with what its owner has had.
+
+    Example:
+        >>> async def work(turns, had, order):
+        ...     async with turns.turn(1, had):
+        ...         order.append(had)
+        ...         await asyncio.sleep(0)
+        >>> async def run():
+        ...     turns, order = Turns(1), []
+        ...     await asyncio.gather(*(work(turns, had, order) for had in (5, 9, 0, 2)))
+        ...     return order
+        >>> asyncio.run(run())
+        [5, 0, 2, 9]
+    """
+
+    def __init__(self, size: int) -> None:
+        self._free = size
+        self._waiting: list[tuple[int, int, int, asyncio.Future[None]]] = []
+        self._count = count()
+
+    @asynccontextmanager
+    async def turn(self, size: int, had: int) -> AsyncIterator[None]:
+        """Waits for a turn, and has it until the context ends."""
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._waiting, (had + size, next(self._count), size, place))
+        try:
+            self._admit()
+            await place
+            yield
+        finally:
+            if place.done() and not place.cancelled():  # it had come in
+                self._free += size
+            self._admit()
+
+    def _admit(self) -> None:
+        while self._waiting and (self._waiting[0][-1].done() or self._waiting[0][2] <= self._free):
+            _, _, size, place = heapq.heappop(self._waiting)
+            if not place.done():  # otherwise it has left
+                place.set_result(None)
+                self._free -= size
+
+
 _MOST_BYTES = 256 * 2**20
 """Most bytes of decoded images that wait for the network; beyond that, no further image is decoded."""
 _MOST_THREADS = 8
+_LARGE = 4_000_000
+"""Pixels from which an image is large: one thread is always left to smaller ones."""
+_AT_ONCE = 64_000_000
+"""Pixels of large images that are decoded at once; one takes up to 20 bytes."""
 
 ResultT = TypeVar("ResultT")
 
@@ -128,8 +178,8 @@ class Decoding:
         self.max_pixels = max_pixels
         self.max_network_pixels = max_network_pixels
         threads = min(_MOST_THREADS, max(2, os.cpu_count() or 2))
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="onepeak-decode")
-        self._turn = asyncio.Semaphore(threads)  # first come, first served
+        self._threads = ThreadPoolExecutor(threads + 1, thread_name_prefix="onepeak-decode")  # one for other work
+        self._turns, self._large, self._least = Turns(threads), Turns(_AT_ONCE), _AT_ONCE // (threads - 1)
         self._has_room = asyncio.Event()
         self._has_room.set()
         self._num_bytes = 0
@@ -139,9 +189,18 @@ class Decoding:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     @asynccontextmanager
-    async def image(self, data: bytes) -> AsyncIterator[tuple[Pixels, Unlike]]:
-        """Decodes an image for the network, and compares it with the training; counted until the context ends."""
-        async with self._turn:
+    async def image(self, data: bytes, *, size: int = 0, had: int = 0) -> AsyncIterator[tuple[Pixels, Unlike]]:
+        """Decodes an image for the network, and compares it with the training; counted until the context ends.
+
+        Args:
+            data: The file.
+            size: How many pixels it has.
+            had: How many pixels were decoded for the same request before: of waiting images, the least goes first.
+        """
+        async with AsyncExitStack() as stack:
+            if size >= _LARGE:
+                await stack.enter_async_context(self._large.turn(min(max(size, self._least), _AT_ONCE), had))
+            await stack.enter_async_context(self._turns.turn(1, had))
             await self._has_room.wait()
             pixels, unlike = await self.run(lambda: self._decoded(data))
             self._count(pixels.nbytes)

@@ -45,7 +45,12 @@ class JsonResponse(Response):
 
     def render(self, content: Any) -> bytes:
         """Returns the bytes of the body."""
-        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
+        return json_bytes(content)
+
+
+def json_bytes(content: Any) -> bytes:
+    """Writes JSON in plain ASCII."""
+    return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
 _PAGE = """<!doctype html>
@@ -75,7 +80,7 @@ def failure(path: str, status: int, message: str, *, headers: Mapping[str, str] 
         >>> failure("/v1/predict", 415, "Send an image.").body
         b'{"error":{"code":"unsupported_media_type","message":"Send an image."}}'
     """
-    if path.startswith("/v1"):
+    if path.startswith("/v1") or path == "/readyz":
         error = {"code": CODES[status], "message": message}
         return JsonResponse({"error": error}, status_code=status, headers=dict(headers or {}))
     title = CODES[status].replace("_", " ").capitalize()

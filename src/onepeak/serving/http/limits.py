@@ -1,11 +1,15 @@
-"""All limits of a server in one place."""
+"""What the requests in progress may hold and how long they may take: counted before it is decoded or parsed."""
 
+import asyncio
+import contextlib
+import ctypes
 import math
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass
-from typing import final
+from typing import Any, TypeVar, final
+
+from starlette.requests import ClientDisconnect, Request
 
 from onepeak._core.values import check_integer, check_number
 from onepeak.errors import InputError
@@ -14,7 +18,7 @@ from onepeak.serving.http.failures import RequestError
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Limits on the size of a request and on how much may wait; a request beyond them is answered with 413, 408 or 503.
+    """Limits on requests, alone and together; a request beyond them is answered with 413, 408 or 503.
 
     Example:
         >>> Limits(max_items=0)
@@ -33,26 +37,36 @@ class Limits:
     max_network_pixels: int = 8_000_000
     """Pixels of one image after the model's resizing, which memory and time grow with. The default is about that of a
     whole batch of usual images."""
+    max_request_pixels: int = 400_000_000
+    """Pixels of all images of one request, by their headers: a file of two kilobytes may hold 49 million of them."""
+    max_waiting_pixels: int = 1_000_000_000
+    """Pixels of the images of all requests in progress."""
+    max_requests: int = 512
+    """Requests that may wait for their answers, or for these to be read, at once."""
+    max_buffered_bytes: int = 512_000_000
+    """Bytes of all bodies that are arriving or waiting for an answer, of the values in their JSON, and of answers that
+    are not read yet."""
     upload_seconds: float = 30.0
     """Time for the whole body of a request to arrive."""
-    max_requests: int = 512
-    """Requests that may wait for their answers at once."""
-    max_buffered_bytes: int = 512_000_000
-    """Bytes of all bodies that are arriving or waiting for an answer."""
+    answer_seconds: float = 60.0
+    """Time to answer a request whose body has arrived; after it, work on the request stops."""
 
     def __post_init__(self) -> None:
-        pixels = ("max_pixels", "max_network_pixels")
-        for name in ("max_bytes", "max_items", "max_rows", *pixels, "max_requests", "max_buffered_bytes"):
-            check_integer(name, getattr(self, name), minimum=1)
-        check_number("upload_seconds", self.upload_seconds, above=0)
-        if self.max_buffered_bytes < self.max_bytes:
-            raise InputError(
-                f"`max_buffered_bytes` must be at least `max_bytes`, {self.max_bytes}, got {self.max_buffered_bytes}."
-            )
+        for name, value in vars(self).items():
+            if name.startswith("max_"):
+                check_integer(name, value, minimum=1)
+            else:
+                check_number(name, value, above=0)
+        for all_of_them, one in (("max_buffered_bytes", "max_bytes"), ("max_waiting_pixels", "max_request_pixels")):
+            most, least = getattr(self, all_of_them), getattr(self, one)
+            if most < least:
+                raise InputError(f"`{all_of_them}` must be at least `{one}`, {least}, got {most}.")
 
 
 _LONGEST = 60
 """The longest wait, in seconds, that a client is asked for."""
+_OVERLOADED = 0.8
+"""Share of a limit from which the server says that it is not ready for more."""
 
 
 @final
@@ -63,12 +77,22 @@ class Load:
     """
 
     def __init__(self, limits: Limits) -> None:
-        self.most = {"requests": limits.max_requests, "bytes": limits.max_buffered_bytes}
+        self.limits = limits
+        self.most = {
+            "requests": limits.max_requests,
+            "bytes": limits.max_buffered_bytes,
+            "pixels": limits.max_waiting_pixels,
+        }
         self.held = dict.fromkeys(self.most, 0)
         self.seconds = 1.0
         """Recent duration of a request."""
 
-    @contextmanager
+    @property
+    def overloaded(self) -> bool:
+        """Whether further requests had better go to another server."""
+        return any(self.held[name] >= _OVERLOADED * most for name, most in self.most.items())
+
+    @contextlib.contextmanager
     def request(self) -> Iterator["Share"]:
         """Opens a request's share, which is given back at the end."""
         share = Share(self)
@@ -81,14 +105,20 @@ class Load:
             if share.held["requests"]:
                 self.seconds += 0.1 * (time.monotonic() - begun - self.seconds)
 
+    def busy(self, reason: str) -> RequestError:
+        """Returns the refusal of a request for which there is no room or time."""
+        seconds = min(max(1, math.ceil(self.seconds)), _LONGEST)
+        message = f"The server is busy: {reason}. Retry after {seconds} s."
+        return RequestError(503, message, headers={"Retry-After": str(seconds)})
+
 
 @final
 class Share:
     """What one request holds."""
 
     def __init__(self, load: Load) -> None:
+        self.load = load
         self.held = dict.fromkeys(load.most, 0)
-        self._load = load
 
     def take(self, name: str, amount: int = 1) -> None:
         """Reserves room, such as for bytes that have arrived.
@@ -96,10 +126,52 @@ class Share:
         Raises:
             RequestError: There is none.
         """
-        load = self._load
+        load = self.load
         if load.held[name] + amount > load.most[name]:
-            seconds = min(max(1, math.ceil(load.seconds)), _LONGEST)
-            message = f"The server is busy: {load.held[name]} {name} wait. Retry after {seconds} s."
-            raise RequestError(503, message, headers={"Retry-After": str(seconds)})
+            raise load.busy(f"{load.held[name]} {name} wait")
         load.held[name] += amount
         self.held[name] += amount
+
+
+ResultT = TypeVar("ResultT")
+
+
+async def while_wanted(request: Request, load: Load, work: Coroutine[Any, Any, ResultT]) -> ResultT:
+    """Returns the result of some work for a request whose body was read; stops it when nobody wants it any more.
+
+    Raises:
+        RequestError: It took longer than a request may.
+        ClientDisconnect: The client has gone.
+    """
+    task, gone = asyncio.create_task(work), asyncio.create_task(_disconnected(request))
+    try:
+        await asyncio.wait({task, gone}, timeout=load.limits.answer_seconds, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        if gone.done():
+            raise ClientDisconnect
+        raise load.busy(f"a prediction takes longer than {load.limits.answer_seconds:g} s: send fewer samples")
+    finally:
+        task.cancel()
+        gone.cancel()
+        await asyncio.gather(task, gone, return_exceptions=True)
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+_MMAP_THRESHOLD = -3
+
+
+def keep_no_large_memory() -> None:
+    """Makes glibc return blocks of some megabytes to the system as they are freed, such as those of decoded images."""
+    with contextlib.suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, 8 * 2**20)
+
+
+def give_memory_back() -> None:
+    """Makes glibc return all other freed memory."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)

@@ -5,7 +5,7 @@ import contextlib
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -55,6 +55,7 @@ class Predictor:
         self.model = model
         self.usual = usual
         self.decoding = Decoding(model, max_pixels=limits.max_pixels, max_network_pixels=limits.max_network_pixels)
+        self.is_warm = False
         self.batcher = Batcher(max_size=ROWS_A_BATCH if model.reads_tables else IMAGES_A_BATCH)
 
     def check(self, options: PosteriorOptions, *, evidence: bool) -> None:
@@ -74,6 +75,7 @@ class Predictor:
                 empty = np.full((1, len(table.columns)), np.nan)
                 rows = FeatureRows(columns=table.columns, values=empty, categories=table.categories)
                 await self.batcher.submit(self._rows, (rows, self.usual, [None]))
+        self.is_warm = True
 
     def close(self) -> None:
         """Ends all threads."""
@@ -90,12 +92,14 @@ class Predictor:
         """
         # A request is in at most two batches at a time, so that one with many images leaves room for others.
         share = asyncio.Semaphore(2 * IMAGES_A_BATCH)
+        before = list(accumulate((upload.pixels for upload in uploads), initial=0))
         maps: dict[int, list[list[float]]] = {}
         dark: dict[int, bytes] = {}
 
         async def answer(item: int, upload: Upload) -> Answer:
             try:
-                async with share, self.decoding.image(upload.data) as (pixels, unlike):
+                image = self.decoding.image(upload.data, size=upload.pixels, had=before[item])
+                async with share, image as (pixels, unlike):
                     if pixels.max() <= _DARK:
                         dark[item] = upload.data
                     found: Answer = await self._of_size(self._images, pixels, options, unlike)

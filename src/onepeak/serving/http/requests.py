@@ -6,12 +6,14 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+import numpy as np
 from python_multipart import FormParser
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import Field, File, parse_options_header
 from starlette.requests import Request
 
 from onepeak._core.wording import listed
+from onepeak.data.images.decode import num_pixels_of
 from onepeak.serving.http.failures import RequestError
 from onepeak.serving.http.limits import Limits, Share
 from onepeak.serving.model import Model
@@ -27,6 +29,8 @@ class Upload:
     name: str | None
     """The client's name for it, if given."""
     data: bytes = field(repr=False)
+    pixels: int = 0
+    """How many pixels it has, by its header."""
 
 
 def uploads_of(body: bytes, content_type: str, *, max_items: int) -> list[Upload]:
@@ -39,11 +43,11 @@ def uploads_of(body: bytes, content_type: str, *, max_items: int) -> list[Upload
         >>> head = b'Content-Disposition: form-data; name="images"; filename="a.png"'
         >>> form = b"--x\r\n" + head + b"\r\n\r\nbytes\r\n--x--\r\n"
         >>> uploads_of(form, "multipart/form-data; boundary=x", max_items=2)
-        [Upload(name='a.png')]
+        [Upload(name='a.png', pixels=0)]
     """
     kind, options = parse_options_header(content_type)
     if kind != FORM.encode():
-        return [Upload(name=None, data=body)]
+        return [Upload(name=None, data=body, pixels=num_pixels_of(body))]
     files: list[Upload] = []
     end: list[bool] = []
 
@@ -51,7 +55,8 @@ def uploads_of(body: bytes, content_type: str, *, max_items: int) -> list[Upload
         if len(files) == max_items:
             raise RequestError(413, f"A request must hold at most {max_items} images, got more: send several.")
         name = (file.file_name or b"").decode("utf-8", "replace")
-        files.append(Upload(name=name or None, data=file.file_object.getvalue()))  # type: ignore[union-attr]
+        data: bytes = file.file_object.getvalue()  # type: ignore[union-attr]
+        files.append(Upload(name=name or None, data=data, pixels=num_pixels_of(data)))
 
     def refuse(_: Field) -> NoReturn:
         raise RequestError(400, "Every part of the form must be a file; options go in the query string.")
@@ -79,6 +84,8 @@ async def read_body(request: Request, limits: Limits, share: Share) -> bytes:
     Raises:
         RequestError: The body is empty, too large, or too slow.
     """
+    if "content-length" in request.headers and "transfer-encoding" in request.headers:
+        raise RequestError(400, "A request has a length or is in chunks, not both.", headers={"Connection": "close"})
     body = bytearray()
     size = 0
     try:
@@ -106,6 +113,21 @@ async def read_body(request: Request, limits: Limits, share: Share) -> bytes:
     if not size:
         raise RequestError(400, "The file is empty. /docs shows what to send.")
     return bytes(body)
+
+
+BYTES_A_VALUE = 80
+"""What a value of JSON takes in memory on average: a number of a list 40, one of an object 140 with its new name."""
+
+
+def size_of_json(body: bytes) -> int:
+    """Returns how many bytes the values of a JSON text take at most, without parsing it.
+
+    Example:
+        >>> size_of_json(b'{"rows": [{"age": 41}, {"age": 42}]}') // BYTES_A_VALUE
+        8
+    """
+    characters = np.frombuffer(body, np.uint8)  # counts without holding up other threads
+    return BYTES_A_VALUE * sum(int(np.count_nonzero(characters == sign)) for sign in b"[{:,")
 
 
 LARGEST = 1e30

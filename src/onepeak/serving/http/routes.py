@@ -1,16 +1,20 @@
 """`POST /v1/predict` and `GET /v1/model`."""
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, final
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from onepeak._version import __version__
 from onepeak.data.images.decode import known_formats
+from onepeak.errors import InputError
 from onepeak.posterior.predictions import Row
 from onepeak.serving.actions import Unsure, action_of
 from onepeak.serving.http.answers import (
@@ -22,10 +26,20 @@ from onepeak.serving.http.answers import (
     PredictResponse,
     ReadingCard,
 )
-from onepeak.serving.http.failures import JsonResponse, RequestError
-from onepeak.serving.http.limits import Limits, Load
+from onepeak.serving.http.failures import RequestError, json_bytes
+from onepeak.serving.http.limits import Limits, Load, Share, while_wanted
+from onepeak.serving.http.metrics import Metrics
 from onepeak.serving.http.predictor import Predictor, RequestOutcome, code_of
-from onepeak.serving.http.requests import FORM, Upload, read_body, request_body, rows_of_body, uploads_of
+from onepeak.serving.http.requests import (
+    BYTES_A_VALUE,
+    FORM,
+    Upload,
+    read_body,
+    request_body,
+    rows_of_body,
+    size_of_json,
+    uploads_of,
+)
 from onepeak.serving.model import Model
 from onepeak.serving.posterior_options import PosteriorOptions
 
@@ -52,8 +66,10 @@ class Options(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    alpha: Annotated[float, Field(gt=0, lt=1)] | SkipJsonSchema[None] = Field(
-        None, description="The share of samples whose interval may miss the true class."
+    alpha: Annotated[float, Field(ge=1e-6, lt=1)] | SkipJsonSchema[None] = Field(
+        None,
+        description="The share of samples whose interval may miss the true class; at least smallest_alpha of "
+        "GET /v1/model.",
     )
     decide: Literal["mode", "median", "mean"] | SkipJsonSchema[None] = Field(
         None,
@@ -70,16 +86,16 @@ class Options(BaseModel):
 
 
 def predict_router(
-    predictor: Predictor, limits: Limits, actions: Sequence[str] = (), unsure: Unsure = "highest"
+    predictor: Predictor, load: Load, metrics: Metrics, actions: Sequence[str] = (), unsure: Unsure = "highest"
 ) -> APIRouter:
     """Returns a router with both addresses."""
     router = APIRouter(prefix="/v1", tags=["model"])
-    load = Load(limits)
-    model = predictor.model
+    model, limits = predictor.model, load.limits
     card = model_card(model, limits, predictor.usual)
 
     @router.get(
         "/model",
+        operation_id="model",
         summary="Describes the model",
         description="Its classes in order, the inputs it takes, how it was trained, and how its posteriors are read.",
         response_description="The model.",
@@ -90,6 +106,7 @@ def predict_router(
 
     @router.post(
         "/predict",
+        operation_id="predict",
         summary="Labels, posteriors and intervals for images or rows",
         description=_DESCRIPTION["rows" if model.reads_tables else "pictures"],
         response_model=PredictResponse,
@@ -97,23 +114,36 @@ def predict_router(
         responses=_FAILURES,
         openapi_extra={"requestBody": request_body(model, limits)},
     )
-    async def predict(request: Request, options: Annotated[Options, Query()]) -> JsonResponse:
+    async def predict(request: Request, options: Annotated[Options, Query()]) -> Response:
         kind = request.headers.get("content-type", _RAW)
         posterior_options = options.posterior_options(predictor.usual)
         predictor.check(posterior_options, evidence=options.evidence)
         _check_kind(kind.partition(";")[0].strip().lower(), rows=model.reads_tables)
-        with load.request() as share:
+
+        async def answer(body: bytes, share: Share) -> bytes:
+            run = predictor.decoding.run
+            if model.reads_tables:
+                share.take("bytes", await run(partial(_size_of_rows, body, limits)))
+                outcome = await predictor.rows(await run(partial(_rows, body, model, limits)), posterior_options)
+                names: list[str | None] = [None] * len(outcome.answers)
+            else:
+                uploads = await run(partial(uploads_of, body, kind, max_items=limits.max_items))
+                share.take("pixels", _num_pixels(uploads, limits))
+                outcome = await predictor.images(uploads, posterior_options, evidence=options.evidence)
+                names = [upload.name for upload in uploads]
+            for each in outcome.answers:
+                metrics.samples["failed" if isinstance(each, InputError) else "unlike" if each.unlike else "usual"] += 1
+            # In a thread, because thousands of rows make megabytes of text.
+            content = partial(_content, model, outcome, names, posterior_options, actions, unsure)
+            return await run(lambda: json_bytes(content()))
+
+        with ExitStack() as held:
+            share = held.enter_context(load.request())
             body = await read_body(request, limits, share)
             share.take("requests")
-            sent = await predictor.decoding.run(partial(_items, body, kind, model, limits))
-            del body  # the items are copies
-            if model.reads_tables:
-                outcome = await predictor.rows(sent, posterior_options)
-            else:
-                outcome = await predictor.images(sent, posterior_options, evidence=options.evidence)
-            # In a thread, because thousands of rows make megabytes of text.
-            content = partial(_content, model, outcome, sent, posterior_options, actions, unsure)
-            return await predictor.decoding.run(lambda: JsonResponse(content()))
+            content = await while_wanted(request, load, answer(body, share))
+            share.take("bytes", len(content))
+            return HeldAnswer(content, held.pop_all())
 
     return router
 
@@ -146,26 +176,61 @@ def _check_kind(kind: str, *, rows: bool) -> None:
         )
 
 
-def _items(body: bytes, kind: str, model: Model, limits: Limits) -> list[Any]:
-    """The rows or images of a body."""
+@final
+class HeldAnswer(Response):
+    """An answer whose request holds its share of the load until the client has read it."""
+
+    media_type = "application/json"
+
+    def __init__(self, content: bytes, held: ExitStack) -> None:
+        super().__init__(content)
+        self._held = held
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
+        """Sends the answer."""
+        with self._held:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            await send({"type": "http.response.body", "body": self.body, "more_body": True})
+            await send({"type": "http.response.body", "body": b""})  # waits until nearly all is read
+
+
+def _num_pixels(uploads: Sequence[Upload], limits: Limits) -> int:
+    """The pixels of all images that will be decoded."""
+    pixels = sum(upload.pixels for upload in uploads if upload.pixels <= limits.max_pixels)
+    if len(uploads) > 1 and pixels > limits.max_request_pixels:
+        raise RequestError(
+            413,
+            f"The images of a request must have at most {limits.max_request_pixels} pixels together, got {pixels}: "
+            "send several.",
+        )
+    return pixels
+
+
+def _size_of_rows(body: bytes, limits: Limits) -> int:
+    size = size_of_json(body)
+    if size > limits.max_buffered_bytes:
+        raise RequestError(413, f"The rows hold too many values, about {size // BYTES_A_VALUE}: send several requests.")
+    return size
+
+
+def _rows(body: bytes, model: Model, limits: Limits) -> list[dict[str, Any]]:
     table = model.description.table
-    if table is None:
-        return uploads_of(body, kind, max_items=limits.max_items)
+    assert table is not None
     return rows_of_body(body, columns=table.given_columns, categories=table.named_columns, max_rows=limits.max_rows)
 
 
 def _content(
     model: Model,
     outcome: RequestOutcome,
-    sent: list[Any],
+    names: Sequence[str | None],
     options: PosteriorOptions,
     actions: Sequence[str],
     unsure: Unsure,
 ) -> dict[str, Any]:
     """The answer to a request, as `PredictResponse` describes it."""
     predictions: list[dict[str, Any]] = []
-    for item, (answer, source) in enumerate(zip(outcome.answers, sent, strict=True)):
-        entry: dict[str, Any] = {"item": item, "file": source.name if isinstance(source, Upload) else None}
+    for item, (answer, name) in enumerate(zip(outcome.answers, names, strict=True)):
+        entry: dict[str, Any] = {"item": item, "file": name}
         if isinstance(answer, Row):
             entry |= {**_answer(answer, actions, unsure), "evidence": outcome.evidence.get(item)}
         else:

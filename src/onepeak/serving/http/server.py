@@ -1,22 +1,28 @@
 """Runs an app: binds the socket, reports the address, and finishes pending requests when it stops."""
 
+import asyncio
 import contextlib
 import errno
 import logging
 import os
 import socket
+import sys
 import threading
+import time
 import webbrowser
 from collections.abc import Callable
-from typing import final
-from urllib.parse import quote, unquote_plus
+from typing import Any, final
+from urllib.parse import quote
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from onepeak._core.values import check_integer
 from onepeak.errors import InputError
 from onepeak.serving.http.access import is_loopback
+from onepeak.serving.http.limits import give_memory_back, keep_no_large_memory
+from onepeak.serving.http.metrics import ACCESS_LOG
 
 DRAIN_SECONDS = 30
 """Time to finish pending requests when the server stops."""
@@ -24,7 +30,7 @@ KEEP_ALIVE_SECONDS = 65
 """How long a connection stays open after an answer: longer than clients keep theirs, so that none is closed while it is
 being reused."""
 IDLE_SECONDS = 30
-"""Time for the head of a request to arrive: at least this, at most twice as long."""
+"""Time for the head of a request to arrive, or for more of an answer to be read: at least this, at most twice that."""
 
 
 def serve_app(
@@ -58,9 +64,10 @@ def serve_app(
         logging.getLogger(name).setLevel(logging.ERROR)
     config = uvicorn.Config(
         app,
-        http="h11",  # limits the head of a request; httptools, which uvicorn prefers if installed, does not
+        http=Connection,  # of h11, which limits the head of a request; httptools does not
         log_config=None,
-        access_log=access_log,
+        access_log=False,
+        backlog=BACKLOG,
         ws="none",
         lifespan="on",
         server_header=False,
@@ -71,8 +78,10 @@ def serve_app(
     )
     if access_log:
         write_access_log()
+    Connection.most = most_connections()
+    keep_no_large_memory()
     server = uvicorn.Server(config)
-    config.callback_notify = IdleConnections(server)
+    config.callback_notify = Housekeeping(server)
     on_ready(address_of(listening, None))  # without the token: it should not appear in logs
     if open_browser:
         threading.Thread(target=webbrowser.open, args=(address_of(listening, token),), daemon=True).start()
@@ -132,62 +141,82 @@ def _reason(error: OSError, host: str, port: int) -> str:
             return f"`host` must be an address of this machine, got {host!r}: {error.strerror}."
 
 
-_PATH = 2
-"""Position of the address in what uvicorn logs: client, method, address, version, status."""
-
-
 def write_access_log() -> None:
-    """Makes uvicorn write its access log to stderr from now on."""
+    """Writes a line per request to stderr from now on."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%dT%H:%M:%S%z"))
-    handler.addFilter(_WithoutToken())
-    logger = logging.getLogger("uvicorn.access")
-    logger.handlers = [handler]
-    logger.propagate = False
-    logger.setLevel(logging.INFO)
+    ACCESS_LOG.handlers = [handler]
+    ACCESS_LOG.propagate = False
+    ACCESS_LOG.setLevel(logging.INFO)
 
 
-def without_token(address: str) -> str:
-    """Masks the token in an address.
+BACKLOG = 256
+"""Connections that wait to be accepted; asyncio accepts as many at once."""
+MOST_CONNECTIONS = 4096
+_OTHER_FILES = 128
 
-    Example:
-        >>> without_token("/samples?sort=error&token=s3cret")
-        '/samples?sort=error&token=...'
+
+def most_connections() -> int:
+    """Raises the soft limit on open files, and returns how many connections there may be: more would flood the log."""
+    if sys.platform == "win32":  # has no such limit
+        return MOST_CONNECTIONS
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_CONNECTIONS + BACKLOG + _OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return MOST_CONNECTIONS if soft == resource.RLIM_INFINITY else max(1, min(soft, wanted) - BACKLOG - _OTHER_FILES)
+
+
+@final
+class Connection(H11Protocol):
+    """A connection; where there are too many, the one that has done nothing for longest is closed for a new one."""
+
+    most = MOST_CONNECTIONS
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begins a connection."""
+        super().connection_made(transport)
+        self.begun = time.monotonic()
+        others: set[Any] = self.connections
+        if len(others) > self.most:
+            idle = [each for each in others if is_idle(each)]  # the new one is idle itself
+            min(idle, key=lambda each: each.begun).transport.abort()
+
+
+def is_idle(connection: Any) -> bool:
+    """Whether no request is in progress."""
+    return connection.cycle is None or connection.cycle.response_complete
+
+
+@final
+class Housekeeping:
+    """Closes connections that wait for the head of a request, or for an answer to be read; uvicorn calls it regularly.
+
+    Waits at least as long as the time between two calls, and at most twice as long. Gives freed memory back, too.
     """
-    path, mark, query = address.partition("?")
-    parts = ("token=..." if unquote_plus(part.partition("=")[0]) == "token" else part for part in query.split("&"))
-    return path + mark + "&".join(parts)
-
-
-@final
-class _WithoutToken(logging.Filter):
-    def filter(self, record: logging.LogRecord) -> bool:
-        if isinstance(record.args, tuple):
-            record.args = tuple(
-                without_token(str(value)) if place == _PATH else value for place, value in enumerate(record.args)
-            )
-        return True
-
-
-@final
-class IdleConnections:
-    """Closes connections that wait for the head of a request since the last call; uvicorn calls it periodically."""
 
     def __init__(self, server: uvicorn.Server) -> None:
         self._server = server
-        self._idle: dict[object, object] = {}
+        self._waiting: dict[object, tuple[object, int]] = {}
 
     async def __call__(self) -> None:
         """Checks all connections."""
-        idle: dict[object, object] = {}
-        for connection in list(self._server.server_state.connections):
-            last = getattr(connection, "cycle", None)  # the current request, or the last one
-            if last is not None and not last.response_complete:
-                continue
-            if getattr(connection, "timeout_keep_alive_task", None) is not None:
-                continue  # answered and idle since: uvicorn closes it itself
-            if connection in self._idle and self._idle[connection] is last:
-                connection.transport.close()
+        waiting: dict[object, tuple[object, int]] = {}
+        connections: set[Any] = self._server.server_state.connections
+        for connection in list(connections):
+            unread = connection.transport.get_write_buffer_size()
+            if not unread:
+                if not is_idle(connection):
+                    continue
+                if getattr(connection, "timeout_keep_alive_task", None) is not None:
+                    continue  # answered and idle since: uvicorn closes it itself
+            state = (connection.cycle, unread)
+            if self._waiting.get(connection) == state:
+                connection.transport.abort()
             else:
-                idle[connection] = last
-        self._idle = idle
+                waiting[connection] = state
+        self._waiting = waiting
+        await asyncio.get_running_loop().run_in_executor(None, give_memory_back)
