@@ -26,6 +26,7 @@ NEEDS = {
     "serve": "goes on until it is stopped; tests/serving/http runs it",
     "inspect": "goes on until it is stopped; tests/serving/inspector runs it",
     "splits": "of 2,000 images; tests/cli/test_splits.py runs it on fewer",
+    "check": "needs a comparison; tests/cli/test_check.py runs it",
     "refer": "needs many labelled samples; tests/serving/test_referral.py runs it",
     "export": "takes many seconds; tests/cli/test_export.py runs it",
 }

@@ -9,6 +9,7 @@ import typer
 from onepeak import __version__
 from onepeak.cli import (
     catalogs,
+    check,
     demo,
     doctor,
     evaluate,
@@ -59,6 +60,7 @@ for command in (
     catalogs.metrics,
     catalogs.datasets,
     splits.splits,
+    check.check,
     doctor.doctor,
 ):
     app.command(help=_paragraphs(command), cls=options.Command)(command)

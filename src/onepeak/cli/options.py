@@ -144,6 +144,7 @@ FLAGS: Flags = {
     ],
     **SOURCE,
     **PLAN,
+    **NETWORK,
     **flags(
         "Data",
         splits=(int, "Number of random splits."),

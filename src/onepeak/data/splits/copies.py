@@ -74,7 +74,16 @@ def keep_copies_together(manifest: Manifest, digests: Sequence[str]) -> Manifest
 def first_copies(manifest: Manifest, digests: Sequence[str]) -> Indices:
     """Returns, for each sample, the first one that copies and groups connect it with; see `keep_copies_together`."""
     check_digests(manifest, digests)
-    leader = list(range(len(manifest)))
+    pairs: list[tuple[int, int]] = []
+    for values in (digests, manifest.groups or ()):
+        first: dict[str, int] = {}
+        pairs += [(first.setdefault(value, index), index) for index, value in enumerate(values)]
+    return connected(len(manifest), pairs)
+
+
+def connected(number: int, pairs: Iterable[tuple[int, int]]) -> Indices:
+    """Returns, for each of so many samples, the first one that a chain of pairs connects it with."""
+    leader = list(range(number))
 
     def lead(index: int) -> int:
         while leader[index] != index:
@@ -82,12 +91,10 @@ def first_copies(manifest: Manifest, digests: Sequence[str]) -> Indices:
             index = leader[index]
         return index
 
-    for values in (digests, manifest.groups or ()):
-        first: dict[str, int] = {}
-        for index, value in enumerate(values):
-            one, other = lead(first.setdefault(value, index)), lead(index)
-            leader[max(one, other)] = min(one, other)
-    return np.array([lead(index) for index in range(len(manifest))], dtype=np.int64)
+    for pair in pairs:
+        one, other = map(lead, pair)
+        leader[max(one, other)] = min(one, other)
+    return np.array([lead(index) for index in range(number)], dtype=np.int64)
 
 
 def check_digests(manifest: Manifest, digests: Sequence[str]) -> None:

@@ -1,0 +1,218 @@
+"""`onepeak check`: copies, near copies and conflicting labels in data, and labels that are likely wrong."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from onepeak.cli import options
+from onepeak.cli.options import flag
+from onepeak.cli.output import print_json, print_note, print_notes, print_table, spinner
+
+if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
+    from onepeak.data.check import Finding
+    from onepeak.data.images.store.images import ImageStore
+    from onepeak.data.manifest import ImageArrays, ImageFiles, Manifest
+
+_MOST_ROWS = 20
+_SHORT_SIDE = 32
+"""Images are compared at this size unless a network looks at them."""
+_FOR_NETWORK = 224
+
+
+@options.with_flags(source=options.SOURCE)
+def check(
+    data: str,
+    source: dict[str, Any],
+    runs: Annotated[
+        Path | None,
+        flag("Data", "--runs", "Folder of compare or train on these data: shows labels that are likely wrong."),
+    ] = None,
+    similarity: Annotated[
+        float | None, flag("Data", "--similarity", "Similarity of near copies, up to 1 (default: 0.97).", min=0, max=1)
+    ] = None,
+    backbone: str | None = None,
+    weights: str | None = None,
+    device: str = "auto",
+    cache: Path | None = None,
+    out: Annotated[Path | None, flag("Output", "--out", "CSV file for all findings, one row per sample.")] = None,
+    as_json: bool = False,
+) -> None:
+    """Finds copies, near copies, copies with different labels, and labels that are likely wrong.
+
+    Near copies are images that look alike when they are small; with --weights, images alike in the features of that
+    backbone. Likely wrong labels need --runs, whose test parts hold predictions for samples that were not trained on.
+
+    Example: onepeak check scans.csv --runs out/comparison --out look-at.csv
+    """
+    from onepeak.data.check import SIMILAR, Finding, find_copies, find_near_copies, thumbnails
+    from onepeak.data.manifest import FeatureRows
+    from onepeak.data.source import DataSource
+    from onepeak.data.splits.copies import copy_digests, has_texts
+    from onepeak.errors import InputError
+
+    manifest = DataSource(data, **source).open()
+    findings, notes = list[Finding](), list(manifest.notes)
+    if isinstance(manifest.items, FeatureRows):
+        for name, value in (("similarity", similarity), ("backbone", backbone), ("weights", weights)):
+            if value is not None:
+                raise InputError(f"`--{name}` is for images: leave it out.")
+        if has_texts(manifest.items):
+            findings += find_copies(manifest, copy_digests(manifest.items))
+        elif runs is None:
+            notes.append("rows of a table may be equal by chance: give --runs to find labels that are likely wrong")
+    else:
+        if backbone is not None and weights is None:
+            raise InputError("`--backbone` has no effect without --weights: near copies are found by thumbnails.")
+        side = _SHORT_SIDE if weights is None else _FOR_NETWORK
+        store = _store(manifest.items, side, cache, skip_bad=bool(source.get("skip_bad")), quiet=as_json)
+        manifest = manifest if len(store) == len(manifest) else manifest.take(store.kept)
+        with spinner(f"Comparing {len(store):,} images", quiet=as_json):
+            if weights is None:
+                values = thumbnails(store)
+            else:
+                values = _features(store, backbone or "resnet18", weights, device, quiet=as_json)
+            findings += find_copies(manifest, store.digests)
+            least = SIMILAR if similarity is None else similarity
+            findings += find_near_copies(manifest, values, store.digests, least=least)
+    if runs is not None:
+        likely, note = _label_errors(manifest, runs)
+        findings += likely
+        notes.append(note)
+    records = [{**asdict(finding), "conflict": finding.conflict} for finding in findings]
+    if out is not None:
+        _write(findings, out)
+    if as_json:
+        print_json({"dataset": manifest.name, "notes": notes, "findings": records})
+        return
+    print_notes(notes)
+    _show(findings, out)
+
+
+def _store(
+    items: "ImageFiles | ImageArrays", side: int, cache: Path | None, *, skip_bad: bool, quiet: bool
+) -> "ImageStore":
+    """Decodes the images once; those that cannot be read are an error, or a warning that lists them."""
+    import warnings
+
+    from onepeak.data.images.resize import Resize
+    from onepeak.data.images.store import UnreadableImagesWarning, build_store
+
+    progress = False if quiet else None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UnreadableImagesWarning)
+        store = build_store(items, Resize(short_side=side), cache_dir=cache, skip_bad=skip_bad, progress=progress)
+    for warning in caught:
+        print_note(f"Note: {warning.message}")
+    return store
+
+
+def _features(store: "ImageStore", backbone: str, weights: str, device: str, *, quiet: bool) -> Any:
+    """The features of a frozen backbone, images x channels."""
+    from onepeak.data.images.augment import Augment
+    from onepeak.networks.build import NetworkSettings
+    from onepeak.training.devices import find_device
+    from onepeak.training.features import features_of
+    from onepeak.training.prepare import PRETRAINED, pretrained_file, timm_pixels
+
+    own = weights == PRETRAINED
+    network = NetworkSettings(backbone=backbone, pooling="average", **(timm_pixels(backbone) if own else {}))  # type: ignore[arg-type]
+    found = features_of(
+        store,
+        network,
+        Augment(horizontal_flip=False),
+        weights=pretrained_file(backbone) if own else Path(weights),
+        device=find_device(device),
+        progress=False if quiet else None,
+    )
+    return found.values[:, 0].numpy()
+
+
+def _label_errors(manifest: "Manifest", folder: Path) -> "tuple[list[Finding], str]":
+    """Returns labels that are likely wrong by the mean of the held-out posteriors of all runs, and a note on these."""
+    import numpy as np
+    import torch
+
+    from onepeak._core.wording import counted
+    from onepeak.data.check import Finding
+    from onepeak.errors import InputError
+    from onepeak.experiment.results import read_predictions
+    from onepeak.experiment.run_files import classes_of_model, result_files
+    from onepeak.posterior.label_errors import likely_label_errors
+    from onepeak.report.source import Source
+
+    places = Source(manifest=manifest)
+    total, times = np.zeros((len(manifest), manifest.num_classes)), np.zeros(len(manifest))
+    results = result_files(folder)
+    for result in results:
+        found = read_predictions(result.parent, part="test", columns=["item", "path", "label", "log_probs"])
+        classes = classes_of_model(result.parent) or manifest.classes
+        if classes != manifest.classes or found["log_probs"].shape[1] != manifest.num_classes:
+            raise InputError(
+                f"`--runs` must hold predictions for the classes of the data, {', '.join(manifest.classes)}, got "
+                f"{', '.join(classes)} in {result.parent}."
+            )
+        rows = zip(found["item"].tolist(), found["path"].tolist(), found["label"].tolist(), strict=True)
+        at = [places.place(item, path, label) for item, path, label in rows]
+        known = [row for row, place in enumerate(at) if place is not None]
+        total[[place for place in at if place is not None]] += np.exp(found["log_probs"][known].astype(np.float64))
+        times[[place for place in at if place is not None]] += 1
+    held_out = np.flatnonzero(times)
+    if not len(held_out):
+        raise InputError(f"`--runs` must hold predictions for these data, got none in {folder}.")
+    log_probs = torch.from_numpy(total[held_out] / times[held_out, None]).log()
+    errors = likely_label_errors(log_probs, torch.from_numpy(manifest.labels[held_out]))
+    findings = [
+        Finding.of(
+            manifest,
+            "label",
+            [int(held_out[row])],
+            score=round(float(errors.distance[row]), 4),
+            suggested=manifest.classes[int(errors.suggested[row])],
+        )
+        for row in errors.ranked.tolist()
+    ]
+    samples = f"{len(held_out):,} of {counted(len(manifest), 'sample')}"
+    return findings, f"{samples} in the test parts of {counted(len(results), 'run')}: the others have no prediction"
+
+
+def _write(findings: "Sequence[Finding]", out: Path) -> None:
+    """Writes one row per sample; samples of one finding share its number."""
+    import csv
+    import io
+
+    from onepeak._core.files import write_text_in_one_step
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["finding", "kind", "conflict", "item", "sample", "label", "suggested", "score"])
+    for number, finding in enumerate(findings, start=1):
+        for item, name, label in zip(finding.items, finding.names, finding.labels, strict=True):
+            told = (finding.suggested or "", "" if finding.score is None else finding.score)
+            writer.writerow([number, finding.kind, finding.conflict, item, name, label, *told])
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_text_in_one_step(out, text.getvalue())
+
+
+def _show(findings: "Sequence[Finding]", out: Path | None) -> None:
+    from onepeak._core.wording import counted, listed
+
+    if not findings:
+        print_note("Nothing found.")
+        return
+    kinds = {"copies": "exact copies", "near copies": "near copies", "label": "likely wrong label"}
+    rows = []
+    for kind, title in kinds.items():
+        own = [finding for finding in findings if finding.kind == kind]
+        for finding in own[:_MOST_ROWS]:
+            labels = listed(dict.fromkeys(finding.labels) if finding.conflict else finding.labels[:1])
+            score = "" if finding.score is None else f"{finding.score:.3g}"
+            what = f"{title}, different labels" if finding.conflict else title
+            rows.append((what, listed(finding.names, limit=4), labels, finding.suggested or "", score))
+        if len(own) > _MOST_ROWS:
+            print_note(
+                f"{title}: {counted(len(own), 'finding')}, the first {_MOST_ROWS} are shown (--out, --json: all)."
+            )
+    print_table(("finding", "samples", "label", "suggested", "score"), rows)
+    if out is not None:
+        print_note(f"Saved to {out}.")

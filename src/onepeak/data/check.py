@@ -1,0 +1,116 @@
+"""Samples of a data set that a person should look at: copies, near copies, and copies with different labels."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from torch.nn import functional
+
+from onepeak.data.images.store.images import ImageStore
+from onepeak.data.manifest import Manifest
+from onepeak.data.splits.copies import connected
+
+Kind: TypeAlias = Literal["copies", "near copies", "label"]
+SIMILAR = 0.97
+"""From this similarity on, images are near copies."""
+_SIDE = 16
+_FEWEST = 20
+"""The mean of fewer images is hardly what they have in common."""
+_AT_ONCE = 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """Samples to look at together, and why."""
+
+    kind: Kind
+    items: tuple[int, ...]
+    """Positions in the data set."""
+    names: tuple[str, ...]
+    labels: tuple[str, ...]
+    """The class of each sample."""
+    score: float | None = None
+    """Of near copies the lowest similarity that links them, up to 1; of a label its mean distance from the truth."""
+    suggested: str | None = None
+    """The class that a likely wrong label should have."""
+
+    @property
+    def conflict(self) -> bool:
+        """Whether the samples have different labels."""
+        return len(set(self.labels)) > 1
+
+    @classmethod
+    def of(
+        cls,
+        manifest: Manifest,
+        kind: Kind,
+        items: Sequence[int],
+        *,
+        score: float | None = None,
+        suggested: str | None = None,
+    ) -> "Finding":
+        """Makes a finding of samples of a data set."""
+        return cls(
+            kind=kind,
+            items=tuple(items),
+            names=tuple(map(manifest.sample_name, items)),
+            labels=tuple(manifest.classes[manifest.labels[item]] for item in items),
+            score=score,
+            suggested=suggested,
+        )
+
+
+def find_copies(manifest: Manifest, digests: Sequence[str]) -> list[Finding]:
+    """Returns the groups of samples with equal fingerprints, those with different labels first."""
+    copies: dict[str, list[int]] = defaultdict(list)
+    for index, digest in enumerate(digests):
+        copies[digest].append(index)
+    return _conflicts_first([Finding.of(manifest, "copies", items) for items in copies.values() if len(items) > 1])
+
+
+def thumbnails(store: ImageStore) -> npt.NDArray[np.float32]:
+    """Returns a small version of each image as a row, without its brightness, colour cast and contrast."""
+    rows = np.empty((len(store), 3, _SIDE * _SIDE), dtype=np.float32)
+    for position in range(len(store)):
+        rows[position] = functional.adaptive_avg_pool2d(store[position].float(), _SIDE).flatten(1).numpy()
+    rows -= rows.mean(axis=2, keepdims=True)
+    rows /= rows.std(axis=2, keepdims=True) + 1  # an image of one shade is no copy of another one
+    return rows.reshape(len(rows), -1)
+
+
+def find_near_copies(
+    manifest: Manifest, values: npt.NDArray[np.float32], digests: Sequence[str], *, least: float = SIMILAR
+) -> list[Finding]:
+    """Returns the groups of samples that a chain of similar ones links, those with different labels first.
+
+    Two samples are as similar as the cosine of their rows of `values`, less the mean row: images of the same organ have
+    much in common. Exact copies are not near copies.
+    """
+    values = values - values.mean(axis=0) if len(values) >= _FEWEST else values
+    unit = values / np.maximum(np.linalg.norm(values, axis=1, keepdims=True), 1e-6)
+    pairs: list[tuple[int, int]] = []
+    found: list[float] = []
+    for start in range(0, len(unit), _AT_ONCE):
+        likeness = unit[start : start + _AT_ONCE] @ unit[start:].T
+        one, other = np.nonzero(np.triu(likeness >= least, k=1))
+        found += likeness[one, other].tolist()
+        pairs += zip((start + one).tolist(), (start + other).tolist(), strict=True)
+    lead = connected(len(unit), pairs)
+    lowest: dict[int, float] = {}
+    for (one_item, _), score in zip(pairs, found, strict=True):
+        lowest[lead[one_item]] = min(score, lowest.get(lead[one_item], 1.0))
+    groups = [(np.flatnonzero(lead == first).tolist(), score) for first, score in lowest.items()]
+    return _conflicts_first(
+        [
+            Finding.of(manifest, "near copies", items, score=round(score, 4))
+            for items, score in groups
+            if len({digests[item] for item in items}) > 1
+        ]
+    )
+
+
+def _conflicts_first(findings: list[Finding]) -> list[Finding]:
+    return sorted(findings, key=lambda finding: (not finding.conflict, finding.items))
