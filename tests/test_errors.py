@@ -31,10 +31,6 @@ def test_no_message_sends_anybody_to_a_file_that_only_the_repository_has():
     assert {str(file): only_there.findall(text) for file, text in sources.items() if only_there.search(text)} == {}
 
 
-def test_a_message_without_a_page_stays_as_it_is():
-    assert str(InputError("`lr` must be positive, got 0.")) == "`lr` must be positive, got 0."
-
-
 def test_the_page_is_named_once_in_another_process_too():
     error = InputError("No images.", page="images")
     assert str(pickle.loads(pickle.dumps(error))) == str(error) == 'No images. (See "Your images" in the documentation)'

@@ -101,11 +101,12 @@ def test_what_takes_seconds_to_import_comes_when_it_is_needed():
     assert loaded.splitlines() == expected
 
 
-def test_commands_that_only_look_at_data_do_not_wait_for_torch(tmp_path, monkeypatch):
+def test_what_only_looks_at_data_or_writes_files_does_not_wait_for_torch(tmp_path, monkeypatch):
     (tmp_path / "rows.csv").write_text("\n".join(["size,label", *(f"{row * row},{row % 2}" for row in range(20))]))
     monkeypatch.chdir(tmp_path)
     loaded = python(
-        "import sys\nfrom onepeak.cli import main\n"
+        "import sys\nimport onepeak._core.values, onepeak.report.figures.canvas, onepeak.training.out_folder\n"
+        "from onepeak.cli import main\n"
         "for command in (['datasets'], ['splits', 'rows.csv']):\n"
         "    sys.argv[1:] = command\n"
         "    try:\n        main()\n    except SystemExit as end:\n        assert not end.code\n"

@@ -4,6 +4,7 @@ import re
 import runpy
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from docs.conftest import _as_before  # noqa: F401 - a fixture
 from docs.pages import blocks as blocks_of
 from docs.test_blocks import run_command
 from in_process import Here
+from onepeak.cli import demo
 from onepeak.cli.app import app
 from onepeak.cli.compare import run
 
@@ -42,10 +44,18 @@ def test_commands_exist():
 
 @pytest.mark.unchecked
 @pytest.mark.usefixtures("_as_before")
-def test_commands_run_one_after_another(tmp_path, monkeypatch, capsys):
-    """But for set-up and for what goes on until it is stopped."""
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["cut short", "whole"])
+def test_commands_run_one_after_another(whole, tmp_path, monkeypatch, capsys):
+    """But for set-up and for what goes on until it is stopped; the demo takes minutes, so it is cut short."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(run, "executor_of", lambda _: Here())
+    monkeypatch.setattr(run, "executor_of", lambda *_, **__: Here())
+    if not whole:
+        plan = demo.demo_plan()
+        tiny = replace(
+            plan, methods=plan.methods[-2:], splits=1, recipe=plan.recipe | {"epochs": 1, "warmup_epochs": 0}
+        )
+        monkeypatch.setattr(demo, "demo_plan", lambda: tiny)
+        monkeypatch.setattr("onepeak.experiment.executors.local.LocalExecutor", lambda **_: Here())
     lines = [line for block in blocks_of(ROOT / "README.md") if block.language == "bash" for line in block.commands]
     for line in lines:
         if not line.startswith(("make ", "pip ", "onepeak inspect ", "onepeak serve ")):

@@ -59,7 +59,7 @@ def test_a_comparison_goes_on_where_it_stopped(tmp_path, monkeypatch):
     shutil.rmtree(folder / "runs" / "ce" / "split1-fold0")
     kept = (folder / "runs" / "elb" / "split0-fold0" / "result.json").read_bytes()
     monkeypatch.chdir(folder.parent)
-    monkeypatch.setattr(run, "executor_of", lambda _: Here())
+    monkeypatch.setattr(run, "executor_of", lambda *_, **__: Here())
     monkeypatch.setitem(sys.modules, "jinja2", None)  # the page takes seconds
     grades = "grades.csv --label grade --group person --order mild,moderate,severe"
     same = "--methods ce,elb --protocol holdout --splits 2 --epochs 5 --network hidden=8 --device cpu"

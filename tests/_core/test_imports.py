@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from onepeak._core.imports import require
-from onepeak.errors import MissingExtraError
 
 ROOT = Path(__file__).parents[2]
 PART_OF = {"data": "data", "sklearn": "estimator"}
@@ -20,15 +19,6 @@ def test_an_extra_brings_only_what_its_part_imports(extra):
     text = "\n".join(path.read_text(encoding="utf-8") for path in files)
     modules = [{"pillow": "PIL", "scikit-learn": "sklearn"}.get(name, name) for name in needed]
     assert [name for name in modules if not re.search(rf'(import|from) {name}\b|require\("{name}\b', text)] == []
-
-
-def test_a_module_that_is_there_is_given():
-    assert require("json.decoder", extra="cli", purpose="This").__name__ == "json.decoder"
-
-
-def test_a_missing_package_names_its_extra():
-    with pytest.raises(MissingExtraError, match=r"This report needs nowhere: pip install 'onepeak\[report\]'"):
-        require("nowhere.to.be.found", extra="report", purpose="This report")
 
 
 def test_a_package_that_fails_for_a_reason_of_its_own_shows_that_reason(tmp_path, monkeypatch):

@@ -37,7 +37,7 @@ def run(monkeypatch, capsys):
 @pytest.fixture
 def here(monkeypatch):
     """Where no process is needed, `compare` and `demo` train in this one."""
-    monkeypatch.setattr("onepeak.cli.compare.run.executor_of", lambda _: Here())
+    monkeypatch.setattr("onepeak.cli.compare.run.executor_of", lambda *_, **__: Here())
     monkeypatch.setattr("onepeak.experiment.executors.local.LocalExecutor", lambda **_: Here())  # of the demo
 
 

@@ -70,6 +70,7 @@ def test_a_comparison_is_finished_as_the_mean_of_the_best_methods_folds(run, pho
     status, output, errors = run("finish", folder)
     assert (status, output) == (0, f"model: {folder / 'model'}\n")
     assert errors.startswith(f"{choice.label}: validation mae {choice.value:.3f}, 3 networks")
+    assert f"Next: onepeak predict {folder / 'model'} FILES" in errors
     model, members = onepeak.load(folder / "model"), [onepeak.load(each) for each in choice.runs]
     images = [np.full((40, 44, 3), shade, np.uint8) for shade in (20, 120, 220)]
     each = [member.predict(images, raw=True).log_probs for member in members]

@@ -6,6 +6,7 @@ To write it again: `PYTHONPATH=src python tests/cli/test_help.py`.
 from pathlib import Path
 
 import typer
+from typer.testing import CliRunner
 
 from onepeak.cli.app import app
 
@@ -26,6 +27,13 @@ def all_help():
 
 def test_the_help_of_all_commands_reads_as_it_is_written_down():
     assert all_help() == WORDING.read_text(encoding="utf-8")
+
+
+def test_a_value_is_shown_by_its_type_and_its_bounds():
+    shown = CliRunner().invoke(app, ["serve", "--help"], env={"COLUMNS": "120", "TERM": "dumb"}).output
+    (port,) = [line.split() for line in shown.splitlines() if "│ --port" in line]
+    assert port[1:4] == ["--port", "<int>", "[0<=x<=65535]"]
+    assert "range" not in shown
 
 
 if __name__ == "__main__":

@@ -100,12 +100,6 @@ def test_what_cannot_be_inspected_is_one_line(run, folder, arguments, message):
     assert errors.count("\n") == 1
 
 
-def test_help_has_an_example(run):
-    status, output, _ = run("--help")
-    assert status == 0
-    assert "Example: onepeak inspect out/biopsies-demo --open" in output
-
-
 def test_a_run_of_a_method_that_is_not_known_here_is_shown_as_it_lies_on_disk(run, monkeypatch, tiny, tmp_path):
     shown = []
     monkeypatch.setattr("onepeak.serving.http.serve_app", lambda app, **_: shown.append(app))

@@ -4,26 +4,10 @@ import sys
 
 import pytest
 
-import onepeak
 from onepeak.cli import COLLECT_AFTER
 
 WRONG = ("datasets", "--root", "somewhere")
 """A command that is refused at once: whose root is this?"""
-
-
-def test_a_command_that_succeeds_exits_with_0(run):
-    status, output, errors = run("methods", "--json")
-    assert (status, errors) == (0, "")
-    assert '"name": "elb"' in output
-
-
-@pytest.mark.bad_input
-def test_what_the_user_got_wrong_is_one_line_on_stderr_and_exit_2(run):
-    assert run(*WRONG) == (
-        2,
-        "",
-        "onepeak: `--root` needs the name of a data set: onepeak datasets NAME --root FOLDER.\n",
-    )
 
 
 def test_what_failed_otherwise_is_one_line_on_stderr_and_exit_1(run, monkeypatch):
@@ -67,16 +51,6 @@ def test_debug_shows_a_traceback_that_ends_in_the_message_and_keeps_the_exit_sta
         assert (status, output) == (2, "")
         assert errors.startswith("Traceback (most recent call last)")
         assert "InputError: `--root` needs the name of a data set" in errors.splitlines()[-1]
-
-
-def test_debug_is_in_the_help(run):
-    status, output, _ = run("--help")
-    assert status == 0
-    assert "--debug" in output
-
-
-def test_the_version_is_told(run):
-    assert run("--version") == (0, f"onepeak {onepeak.__version__}\n", "")
 
 
 def test_what_a_command_imports_is_not_searched_for_garbage_again_and_again(run, monkeypatch):

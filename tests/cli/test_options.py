@@ -49,10 +49,6 @@ def test_numbers_booleans_and_text_are_read_as_what_they_are():
     assert [type(value) for value in found.values()] == [float, int, float, bool, bool, str, str]
 
 
-def test_no_flags_are_no_settings():
-    assert settings_of([]) == {}
-
-
 @pytest.mark.bad_input
 @pytest.mark.parametrize("pair", ["nonsense", "=3", "t:3", ""])
 def test_a_pair_that_is_none_is_shown(pair):
@@ -111,9 +107,3 @@ def test_what_the_shell_left_of_a_home_folder_is_found(tmp_path, monkeypatch):
 def test_the_program_is_the_one_that_was_called(monkeypatch, program, command):
     monkeypatch.setattr(sys, "argv", [program, "compare", "a b.csv"])
     assert command_line() == [*command.split(), "compare", "a b.csv"]
-
-
-def test_a_program_in_this_folder_is_named_without_the_folder(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", [str(tmp_path / "mine" / "my_method.py"), "train"])
-    assert command_line() == ["python", str(Path("mine/my_method.py")), "train"]

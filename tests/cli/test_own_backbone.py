@@ -48,7 +48,7 @@ def place(tmp_path_factory):
         patch.syspath_prepend(str(folder))
         patch.chdir(folder)
         patch.setitem(sys.modules, "jinja2", None)  # no report
-        patch.setattr("onepeak.cli.compare.run.executor_of", lambda _: Here())
+        patch.setattr("onepeak.cli.compare.run.executor_of", lambda *_, **__: Here())
         patch.setattr(sys, "argv", ["onepeak", "compare", "photos", *flags])
         with pytest.raises(SystemExit) as stopped:
             main()

@@ -3,7 +3,6 @@
 import json
 
 import pandas as pd
-import pytest
 
 LOOK = ("--label", "grade", "--epochs", 60, "--device", "cpu", "--patience", 2)
 
@@ -52,19 +51,3 @@ def test_a_dry_run_says_at_most(run, table, tmp_path):
     assert "1 run, 1 to train: at most 60 steps, about" in errors
     assert "runs without improvement stop early (patience)." in errors
     assert json.loads(run(*flags, "--json")[1])["runs"][0]["at_most"] is True
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (("--patience", 0), "`--patience` must be an integer >= 1, got 0"),
-        (("--select", "last"), "`--patience` must be left out if `select` is 'last'"),
-    ],
-)
-@pytest.mark.parametrize("command", ["train", "compare"])
-def test_what_cannot_be_waited_for_is_refused(run, table, tmp_path, command, more, message):
-    chosen = ("--method", "ce") if command == "train" else ("--methods", "ce")
-    status, _, errors = run(command, table, *chosen, *LOOK, *more, "--out", tmp_path / "out")
-    assert (status, message in errors) == (2, True), errors
-    assert not (tmp_path / "out").exists()

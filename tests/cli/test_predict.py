@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -68,30 +67,6 @@ def test_a_list_elsewhere_is_answered_with_its_root_and_names_the_flag_without_i
     assert result.stderr.endswith("If the paths of the list start from another folder, name it with --root.\n")
 
 
-def test_a_name_that_no_file_can_have_fails_its_row_alone(run, folder):
-    (folder / "list.csv").write_text("\n".join(["path", "0.png", "a" * 300, "a\0b.png", "1.png"]))
-    result = run(image_run().folder, folder / "list.csv", "--json", ON_CPU)
-    errors = [json.loads(line)["error"] for line in result.stdout.splitlines()]
-    assert result.exit_code == 0
-    assert errors[0] is errors[3] is None
-    assert errors[1] == "the file may not be read: File name too long"
-    assert errors[2] == "there is no such file: embedded null byte"
-
-
-@pytest.mark.bad_input
-def test_a_root_without_a_list_ends_with_one_sentence(run, folder, tmp_path):
-    (tmp_path / "rows.csv").write_text("tone,size\ndark,1\n")
-    with pytest.raises(
-        InputError,
-        match=re.escape(f"`--root` is the folder of the images of a list, got {folder}, which is not a list"),
-    ):
-        run(image_run().folder, folder, "--root", tmp_path, ON_CPU)
-    with pytest.raises(InputError, match="`--root` has no use for a model of a table: leave it out"):
-        run(table_run().folder, tmp_path / "rows.csv", "--root", tmp_path, ON_CPU)
-    with pytest.raises(InputError, match="`--decimal` has no use for a model of images: leave it out"):
-        run(image_run().folder, folder, "--decimal", ",", ON_CPU)
-
-
 def test_a_folder_gives_a_row_a_image_in_order(run, folder):
     result = run(image_run().folder, folder, "--csv", ON_CPU)
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
@@ -150,14 +125,6 @@ def test_json_has_an_object_a_line_and_a_bad_file_is_one_with_its_error(run, fol
     assert len(rows[0]["log_probs"]) == 8
 
 
-def test_only_bad_files_end_with_exit_status_one(run, tmp_path):
-    (tmp_path / "a.png").write_bytes(b"")
-    result = run(image_run().folder, tmp_path / "a.png", ON_CPU)
-    assert result.exit_code == 1
-    assert "a.png,,,,,,,,,,,,,,,,the file is empty (0 bytes)" in result.stdout
-    assert "--root" not in result.stderr
-
-
 @pytest.mark.parametrize(("name", "is_json"), [("a.csv", False), ("a.jsonl", True), ("new/a.json", True), ("a", False)])
 def test_out_takes_its_format_from_the_name(run, folder, tmp_path, name, is_json):
     result = run(image_run().folder, folder, "--out", tmp_path / name, ON_CPU)
@@ -177,35 +144,6 @@ def test_columns_of_a_list_of_images_are_kept(run, folder):
     lines = seen_on_a_terminal(command.predict, *arguments).splitlines()
     (shown,) = [line for line in lines if "more/3.png" in line]
     assert [cell.strip() for cell in shown.split("│")[2:4]] == ["g3", "01"]
-
-
-def test_rows_of_a_list_without_a_image_say_so_and_the_others_are_answered(run, folder):
-    (folder / "list.csv").write_text("path,id\n0.png,a\n,b\n1.png\nmore/3.png,d\n")
-    result = run(image_run().folder, folder / "list.csv", "--keep", "id", "--json", ON_CPU)
-    rows = [json.loads(line) for line in result.stdout.splitlines()]
-    assert result.exit_code == 0
-    places = [str(folder / name) for name in ("0.png", "list.csv line 3", "list.csv line 4", "more/3.png")]
-    errors = [None, "must have a `path`, got none", "must have 2 fields, like the header, got 1", None]
-    assert [(row["path"], row["id"], row["error"]) for row in rows] == list(
-        zip(places, ("a", "b", None, "d"), errors, strict=True)
-    )
-    assert f"2 of 4 have no prediction; the error column says why.\n  {places[1]}: {errors[1]}\n" in result.stderr
-
-
-@pytest.mark.bad_input
-def test_a_column_that_cannot_be_kept_ends_with_one_sentence(run, folder, tmp_path):
-    (tmp_path / "rows.csv").write_text("tone,size,patient,label\n1,0.5,p,low\n")
-    with pytest.raises(InputError, match=r"Unknown `--keep` column 'pateint'\. Did you mean 'patient'\?"):
-        run(table_run().folder, tmp_path / "rows.csv", "--keep", "pateint", ON_CPU)
-    with pytest.raises(
-        InputError, match="names differ from those of the predictions, got 'label': rename it in the file"
-    ):
-        run(table_run().folder, tmp_path / "rows.csv", "--keep", "patient,label", ON_CPU)
-    (folder / "list.csv").write_text("path,p_g3\n0.png,1\n")
-    with pytest.raises(InputError, match="names differ from those of the predictions, got 'p_g3'"):
-        run(image_run().folder, folder / "list.csv", "--keep", "p_g3", ON_CPU)
-    with pytest.raises(InputError, match=r"`--keep` copies columns of a list or table, got .*: give a CSV that lists"):
-        run(image_run().folder, folder, "--keep", "id", ON_CPU)
 
 
 def test_what_is_redirected_is_utf_8_whatever_the_system_writes(tmp_path):
@@ -233,23 +171,33 @@ def test_a_reader_that_has_enough_ends_it_quietly(folder):
 
 
 @pytest.mark.bad_input
-def test_nothing_to_predict_and_what_is_no_model_end_with_one_sentence(run, folder, tmp_path):
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="There are no images below"):
-        run(image_run().folder, tmp_path / "empty", ON_CPU)
-    with pytest.raises(InputError, match=r"must be a model's folder, got one without onepeak\.json"):
-        run(tmp_path / "empty", folder, ON_CPU)
-    with pytest.raises(InputError, match="must be one CSV or parquet file, as the model reads a table, got 2"):
-        run(table_run().folder, folder, folder, ON_CPU)
-    with pytest.raises(InputError, match="reads rows of a table, from a CSV or parquet file, got a folder"):
-        run(table_run().folder, folder, ON_CPU)
-    (tmp_path / "rows.csv").write_text("size,tone\n1,dark\n")
-    with pytest.raises(InputError, match=r"lists with a column `path`, got a table without one: .*rows\.csv has size"):
-        run(image_run().folder, tmp_path / "rows.csv", ON_CPU)
-    with pytest.raises(InputError, match="`--out` must be a file that can be written, got"):
-        run(image_run().folder, folder, "--out", tmp_path / "empty", ON_CPU)
-    with pytest.raises(InputError, match="Unknown `device` 'tpu'"):
-        run(image_run().folder, folder, "--device", "tpu")
+@pytest.mark.parametrize(
+    ("model", "arguments", "message"),
+    [
+        (
+            image_run,
+            ("{0}", "--root", "{0}"),
+            "`--root` is the folder of the images of a list, got .* which is not a list",
+        ),
+        (image_run, ("{0}", "--decimal", ","), "`--decimal` has no use for a model of images: leave it out"),
+        (image_run, ("{0}", "--keep", "id"), "`--keep` copies columns of a list or table"),
+        (image_run, ("{0}/rows.csv",), "lists with a column `path`, got a table without one"),
+        (image_run, ("{0}", "--out", "{0}"), "`--out` must be a file that can be written, got"),
+        (
+            image_run,
+            ("{0}", "--combine", "mean"),
+            "`--combine` has no use for predictions without --group: leave it out",
+        ),
+        (table_run, ("{0}/rows.csv", "--root", "{0}"), "`--root` has no use for a model of a table: leave it out"),
+        (table_run, ("{0}", "{0}"), "must be one CSV or parquet file, as the model reads a table, got 2"),
+        (table_run, ("{0}/rows.csv", "--decide", "cost"), "must be given together, got `decide` 'cost' without `cost`"),
+        (table_run, ("{0}/rows.csv", "--keep", "label"), "names differ from those of the predictions, got 'label'"),
+    ],
+)
+def test_what_has_no_use_is_refused(run, folder, model, arguments, message):
+    (folder / "rows.csv").write_text("size,tone,label\n1,dark,low\n")
+    with pytest.raises(InputError, match=message):
+        run(model().folder, *(each.format(folder) for each in arguments), ON_CPU)
 
 
 @pytest.mark.bad_input
@@ -273,34 +221,6 @@ def test_intervals_decisions_and_projection_are_flags(run, folder):
     assert [row["unimodal"] for row in rows] == [True] * 3
     raw = [json.loads(line) for line in run(model, *paths, "--json", ON_CPU, "--raw").stdout.splitlines()]
     assert [row["log_probs"] for row in raw] == load(model).predict(paths, raw=True).log_probs.tolist()
-
-
-def test_the_costs_of_mistakes_are_a_file(run, tmp_path):
-    (tmp_path / "rows.csv").write_text("tone,size\n1,0.5\ndark,\n")
-    (tmp_path / "costs.csv").write_text("true,low,middle,high\nlow,0,1,9\nmiddle,0,1,9\nhigh,0,1,9\n")
-    flags = ("--decide", "cost", "--cost", tmp_path / "costs.csv")
-    result = run(table_run().folder, tmp_path / "rows.csv", "--json", ON_CPU, *flags)
-    assert [json.loads(line)["name"] for line in result.stdout.splitlines()] == ["low", "low"]
-    with pytest.raises(InputError, match=r"`cost` must have 8 rows and 8 columns"):
-        run(image_run().folder, tmp_path, ON_CPU, *flags)
-    with pytest.raises(InputError, match=r"must be given together, got `decide` 'cost' without `cost`"):
-        run(table_run().folder, tmp_path / "rows.csv", ON_CPU, "--decide", "cost")
-
-
-def test_a_terminal_sees_the_interval_by_its_names_and_the_paradoxes(folder):
-    output = seen_on_a_terminal(command.predict, image_run().folder, folder, ON_CPU)
-    said = load(image_run().folder).predict(folder)
-    for row in said:
-        assert " ".join(row.headline.split()[:2]) in output
-    assert output.count("no, paradox") == said.paradoxical.sum() > 0
-
-
-@pytest.mark.bad_input
-def test_a_decision_or_alpha_that_cannot_be_ends_with_one_sentence(run, folder):
-    with pytest.raises(InputError, match=r"Unknown `decide` 'medain'\. Did you mean 'median'"):
-        run(image_run().folder, folder, "--decide", "medain", ON_CPU)
-    with pytest.raises(InputError, match=r"`alpha` must be a finite number > 0 and < 1, got 1\.0\."):
-        run(image_run().folder, folder, "--alpha", 1, ON_CPU)
 
 
 def test_images_unlike_the_training_are_told_at_the_end_and_fail_where_that_is_strict(run, folder, tmp_path):
@@ -329,7 +249,7 @@ def test_json_names_what_is_unlike_and_null_is_where_nobody_knows_and_strict_say
     Image.fromarray(np.zeros((64, 64, 3), np.uint8)).save(folder / "black.png")
     older = shutil.copytree(image_run().folder, tmp_path / "older")
     description = json.loads((older / "onepeak.json").read_text())
-    (older / "onepeak.json").write_text(json.dumps({**description, "pictures": None}))
+    (older / "onepeak.json").write_text(json.dumps({**description, "image_range": None}))
     (folder / "bad.png").write_text("no image")
     request = ("--json", ON_CPU)
     told = [json.loads(line)["unlike"] for line in run(image_run().folder, folder, *request).stdout.splitlines()]
@@ -374,7 +294,8 @@ def printed_table(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "200")
 
     def call(rows, actions=()):
-        command.print_answers(rows, OutputColumns(source_name="path", classes=("low", "high"), actions=actions))
+        columns = OutputColumns(source_name="path", classes=("low", "high"), actions=actions)
+        command._print_rows(rows, sys.stdout, columns)
         lines = capsys.readouterr().out.splitlines()
         table = [line.replace("┃", "│") for line in lines if line[0] in "┃│"]
         below = [line for line in lines if line.startswith("...")]
@@ -404,4 +325,4 @@ def test_what_is_unlike_the_training_is_a_column_only_where_there_is_something(p
     assert header[-2:] == ["action", "unlike"]
     assert [row[-2:] for row in rows] == [["operate", ""], ["ask a person", "contrast; grain"]]
     (header, *_), _ = printed_table([usual, ROW, BAD])
-    assert header == ["path", "answer", "predicted", "p", "side order", "one peak"]
+    assert header == ["path", "prediction", "most likely", "p", "side order", "one peak"]

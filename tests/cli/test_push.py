@@ -105,7 +105,7 @@ def pushed(run, hub, model):
 def test_a_pushed_model_comes_back_with_its_card_and_predicts_the_same(run, pushed, model, tmp_path):
     status, output, errors = run("pull", "me/grades", "--out", tmp_path / "back")
     assert (status, output) == (0, "")
-    assert errors.endswith(f"model: {tmp_path / 'back'}, commit {COMMIT}\n")
+    assert f"model: {tmp_path / 'back'}, commit {COMMIT}\nNext: onepeak predict" in errors
     assert (tmp_path / "back" / "README.md").read_text() == "# Grades\n"
     before, after = (onepeak.load(folder).predict(OLD / "grades.csv") for folder in (model, tmp_path / "back"))
     assert before.log_probs.equal(after.log_probs)

@@ -75,18 +75,6 @@ def test_a_pair_that_is_named_is_compared_alone(run, folder):
         assert told[0].startswith(f"{pair} vs {'ELB' if 'elb' in flags else 'CE'} ")
 
 
-def test_calibrated_scores_are_in_json_and_explained_on_the_page(run, tmp_path):
-    calibration = {"temperature": 2.0, "test": {"rps": 0.25, "nll": 1.5}}
-    write_run(tmp_path / "mine", method="ce", calibration=calibration)
-    status, output, errors = run(tmp_path / "mine", "--json")
-    assert (status, errors) == (0, "")
-    means = {row["metric"]: row["mean"] for row in json.loads(output)["summary"]}
-    assert (means["rps_calibrated"], means["nll_calibrated"], means["rps"]) == (0.25, 1.5, 0.5)
-    assert "<dt>RPS calibrated</dt><dd>Ranked probability score, calibrated (<code>rps_calibrated</code>), lower" in (
-        tmp_path / "mine" / "report.html"
-    ).read_text(encoding="utf-8")
-
-
 @pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("arguments", "message"),
@@ -114,9 +102,3 @@ def test_what_cannot_be_reported_on_is_one_line(run, folder, arguments, message)
     assert (status, output) == (2, "")
     assert message.format(place) in errors
     assert errors.count("\n") == 1
-
-
-def test_no_folder_is_a_usage_error(run):
-    status, _, errors = run()
-    assert status == 2
-    assert "folders" in errors.lower()

@@ -123,13 +123,6 @@ def test_compare_takes_all_of_them_and_its_report_opens_the_same_data(run, polic
     assert differ in page.read_text(encoding="utf-8")
 
 
-def test_splits_takes_columns_to_ignore(run, policies):
-    flags = ("splits", policies, "--label", "grade", "--protocol", "holdout", "--splits", 1)
-    status, output, errors = run(*flags, "--drop", "odd", "--drop", "policy", "--drop", "site")
-    assert status == 0, errors
-    assert "read as numbers: size, tone\n" in output + errors
-
-
 def test_a_table_of_a_german_spreadsheet_gives_the_model_of_the_one_with_points(run, german, tmp_path):
     points = german.with_name("points.csv")
     first = pd.read_csv(points)["size"][0]
@@ -176,24 +169,6 @@ def test_what_may_be_thousands_is_refused_everywhere_until_it_is_said(run, doubt
         "evaluate", tmp_path / "model", doubtful, "--device", "cpu", "--json", "--decimal", ","
     )
     assert (status, json.loads(output)["items"]) == (0, 80), errors
-
-
-def test_quoted_commas_of_a_file_with_commas_are_read_by_the_flag_that_is_named(run, tmp_path):
-    lines = [f'"0,{10 + place}",{place % 4}' for place in range(80)]
-    (tmp_path / "quoted.csv").write_text("\n".join(["size,grade", *lines]))
-    status, _, errors = run("splits", tmp_path / "quoted.csv", "--label", "grade")
-    assert (status, "Write numbers as 1234.5, or give --decimal , (`decimal`)" in errors) == (2, True), errors
-    status, _, errors = run("splits", tmp_path / "quoted.csv", "--label", "grade", "--decimal", ",")
-    assert (status, "read with decimal commas: size (0,10 is 0.10)" in errors) == (0, True), errors
-
-
-def test_one_row_with_a_point_is_not_read_with_the_commas_of_others(run, german, tmp_path):
-    run(*train(german, tmp_path / "model"))
-    (tmp_path / "mixed.csv").write_text("size;tone\n1,5;0,5\n1.234;0,5\n")
-    status, rows, _ = answers(run, tmp_path / "model", tmp_path / "mixed.csv")
-    assert status == 0
-    assert rows[0]["error"].startswith("`size` must be a number, got '1,5'. Write numbers as 1234.5")
-    assert rows[1]["error"] is None
 
 
 @pytest.mark.bad_input

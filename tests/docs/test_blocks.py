@@ -51,7 +51,7 @@ def of(page):
 @pytest.mark.parametrize("page", WITH_CODE, ids=of)
 def test_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(run, "executor_of", lambda _: Here())
+    monkeypatch.setattr(run, "executor_of", lambda *_, **__: Here())
     monkeypatch.setattr(presets, "TABLE", replace(presets.TABLE, epochs=2))  # the default of OrdinalClassifier too
     namespace = {"__name__": page.stem}
     for block in blocks(page):

@@ -10,12 +10,6 @@ BODY = PAPER.split("---\n", 2)[2]
 BIBLIOGRAPHY = (ROOT / "paper" / "paper.bib").read_text(encoding="utf-8")
 
 
-def test_it_has_at_most_a_thousand_words_and_the_parts_a_journal_asks_for():
-    assert len(BODY.split()) <= 1000
-    parts = ["Summary", "Statement of need", "State of the field", "Software design", "References"]
-    assert [part for part in parts if f"# {part}\n" not in BODY] == []
-
-
 def test_what_is_cited_is_listed_and_what_is_listed_is_cited():
     cited = set(re.findall(r"@([a-z]+\d{4})", BODY))
     assert cited == set(re.findall(r"^@\w+\{(\w+),", BIBLIOGRAPHY, re.MULTILINE))

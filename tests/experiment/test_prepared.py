@@ -97,7 +97,9 @@ def test_a_network_that_cannot_be_built_is_told_before_any_run(table, tmp_path):
 @pytest.mark.bad_input
 def test_data_of_one_class_cannot_be_trained_on_though_the_order_names_more(tmp_path):
     (tmp_path / "one.csv").write_text("size,grade\n" + "1,low\n2,low\n" * 20)
-    with pytest.raises(InputError, match="The data must have items of at least 2 classes to train on, got only 'low'"):
+    with pytest.raises(
+        InputError, match="The data must have samples of at least 2 classes to train on, got only 'low'"
+    ):
         open_experiment(plan(str(tmp_path / "one.csv"), order="low,high"))
 
 

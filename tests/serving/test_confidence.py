@@ -37,7 +37,7 @@ def test_every_figure_lies_in_its_interval(table_model):
     found = evaluate(table_model, part, decide="cost", cost=costs, confidence=True)
     sure = found.confidence
     assert (sure.unit, sure.num_units, sure.num_resamples) == ("item", 90, 1000)
-    assert found.notes[-1] == sure.note == "95 % confidence intervals: 1,000 resamples of 90 items"
+    assert found.notes[-1] == sure.note == "95 % confidence intervals: 1,000 resamples of 90 samples"
     assert sure.metrics.keys() == found.metrics.keys() == set(NAMES)
     assert sure.calibrated.keys() == {"nll", "rps", "coverage", "interval_size"}
     pairs = [(found.metrics[name], each) for name, each in sure.metrics.items()]
@@ -118,7 +118,7 @@ def test_items_of_a_model_that_was_trained_with_groups_are_said_to_give_short_in
     part = table_run().manifest
     monkeypatch.setattr(table_model, "description", replace(table_model.description, group="patient"))
     note = evaluate(table_model, part, confidence=True).notes[-1]
-    resampled = "95 % confidence intervals: 1,000 resamples of 90 items"
+    resampled = "95 % confidence intervals: 1,000 resamples of 90 samples"
     assert note == (
         f"{resampled}; too short if several are of one patient: name groups with --group ('patient' in training)"
     )
@@ -147,8 +147,8 @@ def test_where_too_few_resamples_could_be_drawn_there_are_no_intervals(monkeypat
     measured, shown = answers(4000)
     sure = confidence_of(measured, shown, costs=measured.truth, groups=None)
     assert sure.note == (
-        "no 95 % confidence intervals: 4,000 items of 3 classes take too long to resample "
-        "(the most are about 300,000 items of 5 classes, 100,000 of 70 or 5,000 of 480)"
+        "no 95 % confidence intervals: 4,000 samples of 3 classes take too long to resample "
+        "(the most are about 300,000 samples of 5 classes, 100,000 of 70 or 5,000 of 480)"
     )
     assert sure.num_resamples == 0
     assert sure.metrics == dict.fromkeys(NAMES)

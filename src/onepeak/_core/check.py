@@ -12,28 +12,11 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from onepeak._core.tensors import LabelProbs, LogProbs, Scores, full_precision
-from onepeak._core.values import check_choice, check_integer, check_num_classes, check_number
+from onepeak._core.values import check_choice as check_choice
+from onepeak._core.values import check_integer as check_integer
+from onepeak._core.values import check_num_classes as check_num_classes
+from onepeak._core.values import check_number as check_number
 from onepeak.errors import InputError, NotFiniteError
-
-__all__ = [
-    "check_choice",
-    "check_class_scores",
-    "check_integer",
-    "check_label_probs",
-    "check_label_range",
-    "check_label_shape",
-    "check_labels",
-    "check_log_probs",
-    "check_num_classes",
-    "check_number",
-    "check_scores",
-    "check_weights",
-    "finite_loss",
-    "in_plain_eager",
-    "is_label_probs",
-    "launches_freely",
-    "readable",
-]
 
 _INTEGERS = frozenset({torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64})
 _LONG_UNSIGNED = frozenset({torch.uint16, torch.uint32, torch.uint64})

@@ -1,16 +1,13 @@
 """`onepeak check`: copies, near copies and conflicting labels in data, and labels that are likely wrong."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from onepeak.cli import options
-from onepeak.cli.options import flag, path_flag
-from onepeak.cli.output import print_note, print_notes, print_table, spinner
+from onepeak.cli.options import flag
+from onepeak.cli.output import print_json, print_note, print_notes, print_table, spinner
 
 if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
     from onepeak.data.check import Finding
@@ -25,21 +22,21 @@ _FOR_NETWORK = 224
 
 @options.with_flags(source=options.SOURCE)
 def check(
-    data: options.Data,
+    data: str,
     source: dict[str, Any],
     runs: Annotated[
         Path | None,
-        path_flag("Data", "--runs", "Folder of compare or train on these data: shows labels that are likely wrong."),
+        flag("Data", "--runs", "Folder of compare or train on these data: shows labels that are likely wrong."),
     ] = None,
     similarity: Annotated[
         float | None, flag("Data", "--similarity", "Similarity of near copies, up to 1 (default: 0.97).", min=0, max=1)
     ] = None,
-    backbone: options.Backbone = None,
-    weights: options.Weights = None,
-    device: options.Device = "auto",
-    cache: options.Cache = None,
-    out: Annotated[Path | None, path_flag("Output", "--out", "CSV file for all findings, one row per sample.")] = None,
-    as_json: options.AsJson = False,
+    backbone: str | None = None,
+    weights: str | None = None,
+    device: str = "auto",
+    cache: Path | None = None,
+    out: Annotated[Path | None, flag("Output", "--out", "CSV file for all findings, one row per sample.")] = None,
+    as_json: bool = False,
 ) -> None:
     """Finds copies, near copies, copies with different labels, and labels that are likely wrong.
 
@@ -86,7 +83,7 @@ def check(
     if out is not None:
         _write(findings, out)
     if as_json:
-        typer.echo(json.dumps({"dataset": manifest.name, "notes": notes, "findings": records}, indent=2))
+        print_json({"dataset": manifest.name, "notes": notes, "findings": records})
         return
     print_notes(notes)
     _show(findings, out)

@@ -4,19 +4,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from onepeak.cli import options
+from onepeak.cli.output import print_note
 
 if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so that --help is fast
     from onepeak.experiment.plan import Experiment
 
 
+@options.with_flags()
 def demo(
     out: Annotated[
         Path | None,
-        options.path_flag("Output", "--out", "Folder for the runs and the report (default: out/biopsies-demo)."),
+        options.flag("Output", "--out", "Folder for the runs and the report (default: out/biopsies-demo)."),
     ] = None,
-    workers: options.Workers = None,
-    device: options.Device = "auto",
-    quiet: options.Quiet = False,
+    workers: int | None = None,
+    device: str = "auto",
+    quiet: bool = False,
 ) -> None:
     """Compares the paper's seven methods and peak on synthetic biopsy images (a few minutes on CPU).
 
@@ -25,17 +27,15 @@ def demo(
     Example: onepeak demo
     """
     from onepeak.cli.compare.run import run_comparison
-    from onepeak.cli.output import print_note
     from onepeak.experiment.executors.local import LocalExecutor
 
     plan = demo_plan()
-    folder = Path("out", plan.name) if out is None else out
-    page = run_comparison(plan, folder, executor=LocalExecutor(device=device, workers=workers), quiet=quiet)
-    if quiet:
-        return
-    if page is not None:
-        print_note(f"Open {page} in a browser for the findings, the figures and contradictory predictions.")
-    print_note("Then, on your own data: onepeak compare FOLDER --order low,middle,high")
+    executor = LocalExecutor(device=device, workers=workers)
+    page = run_comparison(plan, out or Path("out", plan.name), executor=executor, quiet=quiet)
+    if not quiet:
+        if page is not None:
+            print_note(f"Open {page} in a browser for the findings, the figures and contradictory predictions.")
+        print_note("Then, on your own data: onepeak compare FOLDER --order low,middle,high")
 
 
 def demo_plan() -> "Experiment":

@@ -1,29 +1,23 @@
 """`onepeak export`: a trained model as one ONNX file."""
 
-import json
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import Annotated, Any
 
 from onepeak.cli import options
-from onepeak.cli.output import print_note, print_notes, print_table, spinner
-from onepeak.errors import InputError
+from onepeak.cli.options import flag
+from onepeak.cli.output import print_json, print_note, print_notes, print_table, spinner
+from onepeak.errors import InputError, in_documentation
 
 
+@options.with_flags(posterior=options.POSTERIOR)
 def export(
-    model: options.Model,
-    onnx: Annotated[Path, options.path_flag("Output", "--onnx", "ONNX file to write.")],
-    alpha: options.Alpha = None,
-    decide: options.Decide = None,
-    cost: options.Cost = None,
-    project: options.Project = False,
-    size: Annotated[
-        str | None, options.flag("Output", "--size", "Fixed image size, height x width, such as 224x224.")
-    ] = None,
-    force: Annotated[bool, options.switch("Output", "--force", "Overwrite an existing file.")] = False,
-    as_json: options.AsJson = False,
-    quiet: options.Quiet = False,
+    model: Path,
+    onnx: Annotated[Path, flag("Output", "--onnx", "ONNX file to write.")],
+    posterior: dict[str, Any],
+    size: Annotated[str | None, flag("Output", "--size", "Fixed image size, height x width, such as 224x224.")] = None,
+    force: Annotated[bool, flag("Output", "--force", "Overwrite an existing file.")] = False,
+    as_json: bool = False,
+    quiet: bool = False,
 ) -> None:
     """Exports a model as one ONNX file, from pixels or row values to class, posterior and interval.
 
@@ -36,20 +30,17 @@ def export(
 
     loaded = load(model, device="cpu")
     with spinner(f"Exporting {model}", quiet=quiet):
-        written = export_onnx(
-            loaded, onnx, alpha=alpha, decide=decide, cost=cost, project=project, size=_sides(size), force=force
-        )
+        written = export_onnx(loaded, onnx, size=_sides(size), force=force, **posterior)
     if as_json:
         record = {"path": str(written.path), "bytes": written.num_bytes, "notes": written.notes}
-        typer.echo(json.dumps({**record, "inputs": written.inputs, "outputs": written.outputs}, indent=2))
+        print_json({**record, "inputs": written.inputs, "outputs": written.outputs})
         return
     if not quiet:
         print_notes(written.notes)
         print_note(f"exported {written.path}, {_size(written.num_bytes)}; onnxruntime and the model agree")
-    rows = [("input", *each) for each in written.inputs.items()] + [
-        ("output", *each) for each in written.outputs.items()
-    ]
-    print_table(("", "name", "type"), rows)
+        print_note(f"Next: {in_documentation('serve')} shows how to call it; or onepeak serve {model}")
+    kinds = {"input": written.inputs, "output": written.outputs}
+    print_table(("", "name", "type"), [(kind, *each) for kind, about in kinds.items() for each in about.items()])
 
 
 def _sides(size: str | None) -> tuple[int, int] | None:

@@ -1,4 +1,4 @@
-"""`onepeak fit`: the best model in the minutes given."""
+"""`onepeak fit`: the best model in the minutes given. `onepeak finish`: the model that a comparison chose."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -6,15 +6,17 @@ from typing import Annotated, Any
 import typer
 
 from onepeak.cli import options
-from onepeak.cli.options import flag, path_flag, switch
+from onepeak.cli.options import flag
+from onepeak.cli.output import print_note, print_notes
+
+PLAN: options.Flags = {name: each for name, each in options.PLAN.items() if name not in ("freeze", "precision")}
 
 
-@options.with_flags(source=options.SOURCE, recipe_changes=options.RECIPE)
+@options.with_flags(source=options.SOURCE, plan=PLAN, recipe_changes=options.RECIPE, network=options.NETWORK)
 def fit(
-    data: options.Data,
+    data: str,
     source: dict[str, Any],
-    protocol: options.Protocol = "auto",
-    allow_leak: options.AllowLeak = False,
+    plan: dict[str, Any],
     methods: Annotated[
         str, flag("Training", "--methods", "Methods to choose from in validation, such as peak,elb,corn.")
     ] = "peak",
@@ -24,27 +26,18 @@ def fit(
     ] = "good",
     *,
     recipe_changes: dict[str, Any],
-    seed: options.Seed = 0,
-    backbone: options.Backbone = None,
-    weights: options.Weights = None,
-    normalise: options.Normalise = None,
     freeze: Annotated[
         bool | None,
-        switch(
-            "Network",
-            "--freeze/--no-freeze",
-            "Keep the backbone's weights (default: on a CPU with --weights).",
-        ),
+        flag("Network", "--freeze/--no-freeze", "Keep the backbone's weights (default: on a CPU with --weights)."),
     ] = None,
-    pooling: options.Pooling = None,
-    network: options.Network = [],  # noqa: B006
-    device: options.Device = "auto",
-    workers: options.Workers = None,
-    cache: options.Cache = None,
-    out: Annotated[Path | None, path_flag("Output", "--out", "Folder for the model, or one to go on with.")] = None,
-    dry_run: Annotated[bool, switch("Output", "--dry-run", "Print the plan without training.")] = False,
-    logger: options.Logger = "none",
-    quiet: options.Quiet = False,
+    network: dict[str, Any],
+    device: str = "auto",
+    workers: int | None = None,
+    cache: Path | None = None,
+    out: Annotated[Path | None, flag("Output", "--out", "Folder for the model, or one to go on with.")] = None,
+    dry_run: Annotated[bool, flag("Output", "--dry-run", "Print the plan without training.")] = False,
+    logger: str = "none",
+    quiet: bool = False,
 ) -> None:
     """Plans, searches on validation, and makes the best model in the minutes given. The test part is opened once.
 
@@ -55,14 +48,12 @@ def fit(
     import torch
 
     from onepeak._core.check import check_choice
-    from onepeak.cli.output import print_note, print_notes
     from onepeak.cli.train.warnings import first_weights_notes
-    from onepeak.data.source import DataSource
     from onepeak.experiment.executors.here import HereExecutor
     from onepeak.experiment.executors.local import LocalExecutor
     from onepeak.experiment.fit import begin_fit, check_same, leaderboard, make_plan
     from onepeak.experiment.fit import fit as fit_model
-    from onepeak.experiment.plan import Experiment, entries_from_text, name_for
+    from onepeak.experiment.plan import entries_from_text
     from onepeak.training.devices import make_fabric
     from onepeak.training.out_folder import check_out, refuse_others
     from onepeak.training.progress import check_logger
@@ -70,47 +61,44 @@ def fit(
     check_logger(logger)
     check_choice("preset", preset, ("fast", "good", "best"))
     fabric = make_fabric(device=device)
+    weights, backbone = plan.get("weights"), network.get("backbone")
+    trained_from_nothing = backbone in ("mlp", "small")
     if freeze is None:
-        freeze = weights is not None and fabric.device.type == "cpu" and backbone not in ("mlp", "small")
-    own = backbone is not None and (":" in backbone or backbone in ("mlp", "small"))
-    experiment = Experiment(
-        name=name_for(data),
-        source=DataSource(data, **source),
-        methods=entries_from_text(methods),
-        protocol=protocol,
-        splits=1,
-        seed=seed,
-        recipe=options.recipe_changes(**recipe_changes),
-        network=options.network_settings(network, backbone=backbone, pooling=pooling),
-        weights=weights,
-        normalise=normalise or (None if weights is None or own else "timm"),  # type: ignore[arg-type]  # checked there
-        freeze=freeze,
-        allow_leak=allow_leak,
+        freeze = weights is not None and fabric.device.type == "cpu" and not trained_from_nothing
+    if weights is not None and not trained_from_nothing and ":" not in (backbone or ""):
+        plan = {"normalise": "timm", **plan}
+    experiment = options.experiment_of(
+        data,
+        entries_from_text(methods),
+        source=source,
+        plan={**plan, "splits": 1, "freeze": freeze},
+        recipe_changes=recipe_changes,
+        network=network,
     )
     out = out or Path("out", f"{experiment.name}-fit")
     check_out(out)
-    plan = begin_fit(out, None)
-    labels = [entry.label for entry in experiment.methods]
-    if plan is None:
+    work = begin_fit(out, None)
+    if work is None:
         refuse_others(out)
         speedup = LocalExecutor(device=device, workers=workers).speedup(3)
-        plan = make_plan(experiment, preset=preset, minutes=minutes, speedup=speedup, fabric=fabric)
+        work = make_plan(experiment, preset=preset, minutes=minutes, speedup=speedup, fabric=fabric)
         if not dry_run:
-            begin_fit(out, plan)
-    check_same(plan, preset=preset, minutes=minutes, methods=labels, seed=seed, frozen=freeze)
+            begin_fit(out, work)
+    labels = [entry.label for entry in experiment.methods]
+    check_same(work, preset=preset, minutes=minutes, methods=labels, seed=experiment.seed, frozen=freeze)
     if not quiet or dry_run:
-        print_notes(first_weights_notes(plan.backbone, weights))
-        for line in plan.lines[:10]:
+        print_notes(first_weights_notes(work.backbone, weights))
+        for line in work.lines[:10]:
             print_note(line)
     if dry_run:
         return
-    if not plan.parallel and fabric.device.type == "cpu":
+    if not work.parallel and fabric.device.type == "cpu":
         torch.set_num_threads(1)  # steps are so short that threads only wait for each other
     result = fit_model(
         experiment,
         out,
-        plan,
-        executor=LocalExecutor(device=device, workers=workers) if plan.parallel else HereExecutor(fabric),
+        work,
+        executor=LocalExecutor(device=device, workers=workers) if work.parallel else HereExecutor(fabric),
         fabric=fabric,
         cache=cache,
         quiet=quiet,
@@ -118,4 +106,36 @@ def fit(
         tell=print_note if not quiet else lambda _: None,
     )
     typer.echo(leaderboard(result).partition("|")[0].split("\n\n")[1])
+    _tell_model(out, quiet=quiet)
+
+
+@options.with_flags()
+def finish(
+    comparison: Annotated[Path, typer.Argument(help="Folder of a comparison.")],
+    out: Annotated[
+        Path | None, flag("Output", "--out", "New folder for the model (default: COMPARISON/model).")
+    ] = None,
+    quiet: bool = False,
+) -> None:
+    """Makes one model of a comparison: the method that is best in validation, as the mean of its folds' networks.
+
+    Example: onepeak finish comparison --out model
+    """
+    from onepeak._core.wording import counted
+    from onepeak.experiment.finish import choice_of
+    from onepeak.experiment.finish import finish as finish_comparison
+
+    choice = choice_of(comparison)
+    out = out or comparison / "model"
+    finish_comparison(choice, out)
+    if not quiet:
+        print_note(
+            f"{choice.label}: validation {choice.select} {choice.value:.3f}, {counted(len(choice.runs), 'network')}"
+        )
+    _tell_model(out, quiet=quiet)
+
+
+def _tell_model(out: Path, *, quiet: bool) -> None:
     typer.echo(f"model: {out}")
+    if not quiet:
+        print_note(f"Next: onepeak predict {out} FILES, or onepeak evaluate {out} NEW_DATA")

@@ -1,14 +1,13 @@
 """`onepeak inspect`: every posterior of a comparison, a run or a model, in the browser."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from onepeak.cli import options
+from onepeak.cli.options import flag, refuse
 from onepeak.cli.output import spinner
-from onepeak.errors import InputError
 from onepeak.training.out_folder import DESCRIPTION
 
 if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, and torch only where a model is asked
@@ -20,27 +19,22 @@ if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, an
 
 @options.with_flags(source=options.LABELLED)
 def inspect(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            callback=options.at_home, help="Folder of onepeak compare or train; with --data, a model folder."
-        ),
-    ],
+    folder: Annotated[Path, typer.Argument(help="Folder of onepeak compare or train; with --data, a model folder.")],
     source: dict[str, Any],
     data: Annotated[
-        str | None, options.flag("Data", "--data", "Data to predict: a known data set, a folder or a CSV file.")
+        str | None, flag("Data", "--data", "Data to predict: a known data set, a folder or a CSV file.")
     ] = None,
     model: Annotated[
         Path | None,
-        options.path_flag("Prediction", "--model", "Model for the page Try it (default: the model in the folder)."),
+        flag("Prediction", "--model", "Model for the page Try it (default: the model in the folder)."),
     ] = None,
-    actions: options.Actions = None,
-    host: options.Host = "127.0.0.1",
-    port: options.Port = 8000,
-    token: options.Token = None,
-    open_browser: options.Open = False,
-    device: options.Device = "auto",
-    quiet: options.Quiet = False,
+    actions: Path | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    token: str | None = None,
+    open: bool = False,  # noqa: A002 - the name of the flag
+    device: str = "auto",
+    quiet: bool = False,
 ) -> None:
     """Shows methods, samples, posteriors and evidence maps in the browser until Ctrl-C.
 
@@ -58,54 +52,47 @@ def inspect(
 
     check_address(host, token=token)
     if data is None:
-        _refuse({name: value for name, value in source.items() if name != "root"}, "without --data")
+        refuse({name: value for name, value in source.items() if name != "root"}, "without --data")
         inspection = open_inspection(folder, root=source.get("root"), actions=actions)
         loaded = _model_to_try(inspection, model, device=device)
+        described = model or folder
     else:
-        _refuse({"model": model}, "with --data, which uses the model of the folder")
+        refuse({"model": model}, "with --data, which uses the model of the folder")
         from onepeak.data.source import DataSource
         from onepeak.serving import load
         from onepeak.serving.evaluation_data import open_for
         from onepeak.serving.inspector.model_inspection import inspect_model
         from onepeak.serving.model import model_folder
 
-        place = model_folder(folder)
-        loaded = load(place, device=device)
+        described = model_folder(folder)
+        loaded = load(described, device=device)
         manifest = open_for(loaded, DataSource(data, **source, skip_bad=True))
         with spinner(f"Predicting {len(manifest):,} samples", quiet=quiet):
-            inspection = inspect_model(loaded, place, manifest, actions=actions)
-    app = _app(inspection, loaded, place if data is not None else model or folder, token=token)
+            inspection = inspect_model(loaded, described, manifest, actions=actions)
+    app = _app(inspection, loaded, described, token=token)
 
     def ready(address: str) -> None:
         if not quiet:
             typer.echo(f"Inspecting {folder}. Ctrl-C stops.")
         typer.echo(address)  # alone on its line, for who reads it with a program
 
-    serve_app(app, host=host, port=port, token=token, open_browser=open_browser, on_ready=ready)
-
-
-def _refuse(flags: Mapping[str, object], where: str) -> None:
-    for name, value in flags.items():
-        if value is not None:
-            raise InputError(f"`--{name}` has no use {where}: leave it out.")
+    serve_app(app, host=host, port=port, token=token, open_browser=open, on_ready=ready)
 
 
 def _model_to_try(inspection: "Inspection", model: Path | None, *, device: str) -> "Model | None":
     """The model that is named, or that of the folder if it can be loaded here; without one, torch is not loaded."""
-    place = inspection.folder if model is None else model
-    if model is None and not (place / DESCRIPTION).is_file():
+    if model is None and not (inspection.folder / DESCRIPTION).is_file():
         return None
     from onepeak.networks.own_backbone import BackboneError
     from onepeak.serving import load
     from onepeak.training.model_files import UnknownMethodError
 
     try:
-        return load(place, device=device)
+        return load(model or inspection.folder, device=device)
     except (BackboneError, UnknownMethodError) as error:
         if model is not None:
             raise
-        note = f"The page Try it and evidence maps are missing. {error}"
-        inspection.notes += (note,)
+        inspection.notes += (f"The page Try it and evidence maps are missing. {error}",)
         return None
 
 

@@ -2,10 +2,11 @@
 
 import sys
 from collections.abc import Callable, Mapping
+from copy import copy
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -13,9 +14,13 @@ from typer.core import TyperCommand
 from onepeak._core.files import expanded
 from onepeak.errors import InputError
 
+if TYPE_CHECKING:
+    from onepeak.experiment.plan import Experiment, MethodEntry
+
 Panel: TypeAlias = Literal["Data", "Training", "Network", "Prediction", "Server", "Compute", "Output"]
-PANELS: tuple[Panel, ...] = ("Data", "Training", "Network", "Prediction", "Server", "Compute", "Output")
 """In their order on the screen; within each, rare flags come last."""
+Flags: TypeAlias = dict[str, Any]
+"""Some flags by the names of their arguments: each is its type, annotated as typer reads it."""
 
 
 def at_home(given: Any) -> Any:
@@ -33,7 +38,7 @@ def at_home(given: Any) -> Any:
     return given
 
 
-def _with_commas(order: str | None) -> str | None:
+def _order(order: str | None) -> str | None:
     """Refuses one name alone at once: after a space the shell ends the list, and the rest would be blamed instead."""
     if order is not None and not any(sign in order for sign in (",", "..", ".txt")):
         raise InputError(
@@ -43,24 +48,199 @@ def _with_commas(order: str | None) -> str | None:
     return at_home(order) if order is not None and order.strip().endswith(".txt") else order
 
 
+def _class_weight(weights: str | None) -> object:
+    from onepeak.experiment.plan import setting_value
+
+    return None if weights is None else setting_value(weights)
+
+
 def flag(panel: Panel, name: str, text: str, **more: Any) -> Any:
-    """A flag with a value."""
+    """A flag of one command."""
     return typer.Option(name, help=text, rich_help_panel=panel, **more)
 
 
-def path_flag(panel: Panel, name: str, text: str) -> Any:
-    """A flag whose value may begin with ~."""
-    return flag(panel, name, text, callback=at_home)
+def flags(panel: Panel, **texts: Any) -> dict[str, Any]:
+    """Flags by the names of their arguments: each has a text, before it its type unless that is text, and options."""
+    found = {}
+    for name, about in texts.items():
+        kind, text, *more = (str, about) if isinstance(about, str) else about
+        option = flag(panel, f"--{name.replace('_', '-')}", text, **(more[0] if more else {}))
+        found[name] = Annotated[kind, option]
+    return found
 
 
-def repeated(panel: Panel, name: str, text: str) -> Any:
-    """A flag that may be given several times."""
-    return flag(panel, name, f"{text} Repeatable.", metavar="<str>")
+LABELLED: Flags = flags(
+    "Data",
+    root="Folder of the known data set or of the CSV's images.",
+    order=(str, "Classes, lowest first: a,b,c or 0..69 or a .txt file.", {"callback": _order}),
+    label="Label column; or several, a,b, one of which each row fills.",
+    group="Group column: person, patient, slide.",
+    path="Image column of a list (default: path).",
+    decimal="Decimal separator: pass , if 1,234 means 1.234.",
+    encoding="Encoding of a CSV, such as cp1252 (default: UTF-8).",
+    missing=(list[str], "Cell of a CSV that stands for a missing value, such as -."),
+)
+"""Where data with labels come from: fields of `DataSource`."""
+SOURCE: Flags = LABELLED | flags(
+    "Data",
+    text="Column of texts, read by --backbone ENCODER.",
+    columns=(list[str], "Table column to use as a feature beside --text."),
+    category=(list[str], "Table column of categories, even if it holds numbers."),
+    drop=(list[str], "Table column to ignore, such as an id."),
+    skip_bad=(bool, "Skip rows with bad cells and images that are missing or unreadable."),
+)
+"""The same of data to train on."""
+PLAN: Flags = (
+    flags(
+        "Data",
+        protocol=(
+            str,
+            "Split protocol: auto (the default), paper, code, authors, kfold, holdout, a file or a folder.",
+            {"callback": at_home},
+        ),
+        allow_leak=(bool, "Train even if samples leak between parts."),
+    )
+    | flags("Training", seed=(int, "Random seed (default: 0)."))
+    | flags(
+        "Network",
+        weights=(str, "File of backbone weights, or pretrained (timm's own; needs a network).", {"callback": at_home}),
+        normalise="Pixels as the network reads them: paper (-1 to 1) or timm (mean and deviation of timm's weights; "
+        "the default with --weights pretrained).",
+        freeze=(bool, "Keep the backbone's weights: one pass over the images, then every training takes seconds."),
+    )
+    | flags("Compute", precision="Precision: fp32 (the default), bf16 or fp16.")
+)
+"""Fields of `Experiment`."""
+RECIPE: Flags = flags(
+    "Training",
+    epochs=(int, "Number of epochs (default: from the recipe)."),
+    batch_size=(int, "Samples per batch (default: from the recipe)."),
+    lr=(float, "Learning rate (default: from the recipe)."),
+    select="Validation metric that selects the epoch, or last.",
+    patience=(int, "Stop after this many epochs without improvement (default: never)."),
+    class_weight=(str, "balanced, lds, or one weight per class: 1,1,3.", {"callback": _class_weight}),
+) | flags("Data", bits=(int, "Bits used in 16-bit images, such as 12 (default: 16)."))
+"""What may replace settings of the recipe."""
+NETWORK: Flags = flags(
+    "Network",
+    backbone="Backbone: a timm name, small, mlp, module:name of your own, or an encoder of texts.",
+    pooling="Pooling: wildcat, average or max.",
+    network=(list[str], "Network setting: kmax=0.2, hidden=64,32."),
+)
+"""Settings of the network; see `network_settings`."""
+POSTERIOR: Flags = flags(
+    "Prediction",
+    alpha=(float, "Share of samples whose interval may miss the true class (default: 0.1)."),
+    decide="Decision: mode, median, mean or cost of the calibrated posterior (default: the method's own).",
+    cost="Costs for --decide cost: a CSV with one row per true class and one column per predicted class.",
+    project=(bool, "Replace each posterior by the nearest one with one peak."),
+)
+"""How posteriors are read: arguments of `Model.posterior_options`."""
+RAW: Flags = flags("Prediction", raw=(bool, "Leave posteriors uncalibrated."))
+FLAGS: Flags = {
+    "model": Annotated[Path, typer.Argument(help="Model folder (the --out of onepeak train).")],
+    "data": Annotated[
+        str, typer.Argument(help="Name of a known data set, a folder with one subfolder per class, or a CSV file.")
+    ],
+    **SOURCE,
+    **PLAN,
+    **NETWORK,
+    **flags(
+        "Data",
+        splits=(int, "Number of random splits."),
+        folds=(int, "Number of folds to run in each split (kfold makes at least five)."),
+        part="test or valid: only the samples that the model's training held out.",
+    ),
+    **flags(
+        "Prediction",
+        actions=(Path, "What to do for each class: a CSV with the columns label and action."),
+        unsure=(
+            Literal["highest", "lowest", "ask"],
+            "Action where the interval holds several classes: of the highest, lowest, or ask.",
+        ),
+    ),
+    **flags(
+        "Server",
+        host="Address to listen on; needs --token unless it is this machine's.",
+        port=(int, "Port to listen on; 0 picks a free one.", {"min": 0, "max": 65535}),
+        token=(str, "Secret that every request must send.", {"envvar": "ONEPEAK_TOKEN"}),
+        open=(bool, "Open the first page in a browser."),
+    ),
+    **flags(
+        "Compute",
+        device="Device: auto, cpu, cuda (or gpu), cuda:1 or mps.",
+        workers=(int, "Parallel runs (default: as many as fit)."),
+        cache=(Path, "Folder for decoded images (default: $ONEPEAK_CACHE or ~/.cache/onepeak)."),
+        batch_size=(int, "Samples per batch (default: 32 images or 4096 rows).", {"min": 1}),
+    ),
+    **flags(
+        "Output",
+        against="Row to test the others against (default: the best).",
+        alone="Row to compare with --against (or ce) in a separate test; choose it before you see results (default: "
+        "elb).",
+        logger="Logger: tensorboard, csv, wandb, mlflow (or wandb:PROJECT/RUN), none, or a Lightning logger.",
+        quiet=(bool, "Print only results."),
+        json=(bool, "Print JSON."),
+    ),
+}
+"""The flags that an argument of a command has by its name, unless it has one of its own."""
 
 
-def switch(panel: Panel, name: str, text: str) -> Any:
-    """A flag without a value."""
-    return flag(panel, name, text, metavar="")
+def only(*names: str) -> Flags:
+    """Some flags of `FLAGS` as a group."""
+    return {name: FLAGS[name] for name in names}
+
+
+def with_flags(**groups: Flags) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Gives the arguments of a command their flags.
+
+    An argument with the name of a group is a dict of those of its flags that were given. Any other has the flag in its
+    annotation, or else that of `FLAGS` by its name.
+
+    Example:
+        >>> @with_flags(source={"root": LABELLED["root"]})
+        ... def show(data: str, source: dict[str, Any], quiet: bool = False) -> None: ...
+        >>> signature(show).parameters.keys()
+        odict_keys(['data', 'root', 'quiet'])
+    """
+
+    def add(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def call(**arguments: Any) -> None:
+            sets = {group: _given({name: arguments.pop(name) for name in flags}) for group, flags in groups.items()}
+            command(**arguments, **sets)
+
+        hints, parameters = get_type_hints(command, include_extras=True), []
+        for name, each in signature(command).parameters.items():
+            own = hints[name] if get_origin(hints[name]) is Annotated else FLAGS.get(name.removeprefix("as_"))
+            for flag, kind in groups.get(name, {name: own}).items():
+                default = each.default if name not in groups else {bool: False, list[str]: []}.get(get_args(kind)[0])
+                parameters.append(Parameter(flag, Parameter.KEYWORD_ONLY, default=default, annotation=_finished(kind)))
+        del call.__wrapped__  # typer would read the flags from there
+        call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        call.__annotations__ = {each.name: each.annotation for each in parameters}
+        return call
+
+    return add
+
+
+def _finished(kind: Any) -> Any:
+    """A flag with what all flags of its type have: how its value is shown, and the home folder for ~ in a path."""
+    base, info = get_args(kind)
+    given, info = (base, *get_args(base)), copy(info)
+    if Path in given:
+        info.callback = at_home
+    if isinstance(info, typer.models.OptionInfo):
+        if base == list[str]:
+            info.help = f"{info.help} Repeatable."
+        shown = [f"<{one.__name__}>" for one in (str, int, float) if one in given]
+        info.metavar = "" if bool in given else shown[0] if shown else info.metavar
+    return Annotated[base, info]
+
+
+def _given(flags: dict[str, Any]) -> dict[str, Any]:
+    found = {name: tuple(value) if isinstance(value, list) else value for name, value in flags.items()}
+    return {name: value for name, value in found.items() if value is not None and value is not False and value != ()}
 
 
 class Command(TyperCommand):
@@ -72,7 +252,7 @@ class Command(TyperCommand):
         for each in found:
             if "--help" in each.opts:
                 each.rich_help_panel, each.metavar = "Output", ""  # type: ignore[attr-defined]
-        order: dict[Any, int] = {panel: place for place, panel in enumerate(PANELS)}
+        order: dict[Any, int] = {panel: number for number, panel in enumerate(get_args(Panel))}
         return sorted(found, key=lambda each: order.get(getattr(each, "rich_help_panel", None), -1))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -85,202 +265,11 @@ class Command(TyperCommand):
         return super().parse_args(ctx, args)
 
 
-Flags: TypeAlias = Mapping[str, tuple[Any, Any]]
-"""Some flags of a command: each with its type, as typer reads it, and its default."""
-
-
-def with_flags(**groups: Flags) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Gives a command groups of flags: for each it is called with a dict, by this name, of those that were given.
-
-    Example:
-        >>> @with_flags(source={"root": (Root, None)})
-        ... def show(data: Data, source: dict[str, Any]) -> None: ...
-        >>> signature(show).parameters.keys()
-        odict_keys(['data', 'root'])
-    """
-
-    def add(command: Callable[..., None]) -> Callable[..., None]:
-        def own_flags(flags: Flags, arguments: dict[str, Any]) -> dict[str, Any]:
-            own = {name: arguments.pop(name) for name in flags}
-            found = {name: tuple(value) if isinstance(value, list) else value for name, value in own.items()}
-            return {
-                name: value for name, value in found.items() if value is not None and value is not False and value != ()
-            }
-
-        @wraps(command)
-        def call(**arguments: Any) -> None:
-            sets = {group: own_flags(flags, arguments) for group, flags in groups.items()}
-            command(**arguments, **sets)
-
-        hints, parameters = get_type_hints(command, include_extras=True), []
-        for name, each in signature(command).parameters.items():
-            own = groups.get(name, {name: (hints[name], each.default)})
-            parameters += [
-                Parameter(flag, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-                for flag, (kind, default) in own.items()
-            ]
-        del call.__wrapped__  # typer would read the flags from there
-        call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-        call.__annotations__ = {each.name: each.annotation for each in parameters}
-        return call
-
-    return add
-
-
-Model = Annotated[Path, typer.Argument(callback=at_home, help="Model folder (the --out of onepeak train).")]
-Data = Annotated[
-    str, typer.Argument(help="Name of a known data set, a folder with one subfolder per class, or a CSV file.")
-]
-Root = Annotated[str | None, flag("Data", "--root", "Folder of the known data set or of the CSV's images.")]
-Order = Annotated[
-    str | None, flag("Data", "--order", "Classes, lowest first: a,b,c or 0..69 or a .txt file.", callback=_with_commas)
-]
-Label = Annotated[str | None, flag("Data", "--label", "Label column; or several, a,b, one of which each row fills.")]
-Group = Annotated[str | None, flag("Data", "--group", "Group column: person, patient, slide.")]
-Images = Annotated[str | None, flag("Data", "--path", "Image column of a list (default: path).")]
-Category = Annotated[list[str], repeated("Data", "--category", "Table column of categories, even if it holds numbers.")]
-Drop = Annotated[list[str], repeated("Data", "--drop", "Table column to ignore, such as an id.")]
-Decimal = Annotated[str | None, flag("Data", "--decimal", "Decimal separator: pass , if 1,234 means 1.234.")]
-SkipBad = Annotated[
-    bool, switch("Data", "--skip-bad", "Skip rows with bad cells and images that are missing or unreadable.")
-]
-Encoding = Annotated[str | None, flag("Data", "--encoding", "Encoding of a CSV, such as cp1252 (default: UTF-8).")]
-Missing = Annotated[
-    list[str], repeated("Data", "--missing", "Cell of a CSV that stands for a missing value, such as -.")
-]
-LABELLED: Flags = {
-    "root": (Root, None), "order": (Order, None), "label": (Label, None), "group": (Group, None),
-    "path": (Images, None), "decimal": (Decimal, None), "encoding": (Encoding, None), "missing": (Missing, []),
-}  # fmt: skip
-"""Where data with labels come from: fields of `DataSource`."""
-Text = Annotated[str | None, flag("Data", "--text", "Column of texts, read by --backbone ENCODER.")]
-Columns = Annotated[list[str], repeated("Data", "--columns", "Table column to use as a feature beside --text.")]
-SOURCE: Flags = {
-    **LABELLED, "text": (Text, None), "columns": (Columns, []), "category": (Category, []), "drop": (Drop, []),
-    "skip_bad": (SkipBad, False),
-}  # fmt: skip
-"""The same of data to train on."""
-
-PROTOCOLS = "Split protocol: auto, paper, code, authors, kfold, holdout, a file or a folder."
-Protocol = Annotated[str, path_flag("Data", "--protocol", PROTOCOLS)]
-Splits = Annotated[int | None, flag("Data", "--splits", "Number of random splits.")]
-Folds = Annotated[
-    int | None, flag("Data", "--folds", "Number of folds to run in each split (kfold makes at least five).")
-]
-AllowLeak = Annotated[bool, switch("Data", "--allow-leak", "Train even if samples leak between parts.")]
-Epochs = Annotated[int | None, flag("Training", "--epochs", "Number of epochs (default: from the recipe).")]
-BatchSize = Annotated[int | None, flag("Training", "--batch-size", "Samples per batch (default: from the recipe).")]
-LearningRate = Annotated[float | None, flag("Training", "--lr", "Learning rate (default: from the recipe).")]
-Tune = Annotated[
-    list[str],
-    repeated("Training", "--tune", "Values that every run chooses from in validation: lr=1e-4,3e-4,1e-3."),
-]
-Select = Annotated[str | None, flag("Training", "--select", "Validation metric that selects the epoch, or last.")]
-Patience = Annotated[
-    int | None, flag("Training", "--patience", "Stop after this many epochs without improvement (default: never).")
-]
-ClassWeight = Annotated[
-    str | None, flag("Training", "--class-weight", "balanced, lds, or one weight per class: 1,1,3.")
-]
-Bits = Annotated[int | None, flag("Data", "--bits", "Bits used in 16-bit images, such as 12 (default: 16).")]
-RECIPE: Flags = {
-    "epochs": (Epochs, None), "batch_size": (BatchSize, None), "lr": (LearningRate, None), "select": (Select, None),
-    "patience": (Patience, None), "class_weight": (ClassWeight, None), "bits": (Bits, None),
-}  # fmt: skip
-"""What may replace settings of the recipe."""
-
-Backbone = Annotated[
-    str | None,
-    flag(
-        "Network", "--backbone", "Backbone: a timm name, small, mlp, module:name of your own, or an encoder of texts."
-    ),
-]
-Weights = Annotated[
-    str | None,
-    path_flag("Network", "--weights", "File of backbone weights, or pretrained (timm's own; needs a network)."),
-]
-Normalise = Annotated[
-    str | None,
-    flag(
-        "Network",
-        "--normalise",
-        "Pixels as the network reads them: paper (-1 to 1) or timm (mean and deviation of timm's weights; the default "
-        "with --weights pretrained).",
-    ),
-]
-Freeze = Annotated[
-    bool,
-    switch(
-        "Network",
-        "--freeze",
-        "Keep the backbone's weights: one pass over the images, then every training takes seconds.",
-    ),
-]
-Pooling = Annotated[str | None, flag("Network", "--pooling", "Pooling: wildcat, average or max.")]
-Network = Annotated[list[str], repeated("Network", "--network", "Network setting: kmax=0.2, hidden=64,32.")]
-Seed = Annotated[int, flag("Training", "--seed", "Random seed.")]
-Device = Annotated[str, flag("Compute", "--device", "Device: auto, cpu, cuda (or gpu), cuda:1 or mps.")]
-Workers = Annotated[int | None, flag("Compute", "--workers", "Parallel runs (default: as many as fit).")]
-Cache = Annotated[
-    Path | None,
-    path_flag("Compute", "--cache", "Folder for decoded images (default: $ONEPEAK_CACHE or ~/.cache/onepeak)."),
-]
-PredictBatch = Annotated[
-    int | None, flag("Compute", "--batch-size", "Samples per batch (default: 32 images or 4096 rows).", min=1)
-]
-Host = Annotated[str, flag("Server", "--host", "Address to listen on; needs --token unless it is this machine's.")]
-Port = Annotated[int, flag("Server", "--port", "Port to listen on; 0 picks a free one.", min=0, max=65535)]
-Token = Annotated[str | None, flag("Server", "--token", "Secret that every request must send.", envvar="ONEPEAK_TOKEN")]
-Open = Annotated[bool, switch("Server", "--open", "Open the first page in a browser.")]
-Alpha = Annotated[
-    float | None,
-    flag("Prediction", "--alpha", "Share of samples whose interval may miss the true class (default: 0.1)."),
-]
-Decide = Annotated[
-    str | None,
-    flag(
-        "Prediction",
-        "--decide",
-        "Decision: mode, median, mean or cost of the calibrated posterior (default: the method's own).",
-    ),
-]
-Cost = Annotated[
-    str | None,
-    flag(
-        "Prediction",
-        "--cost",
-        "Costs for --decide cost: a CSV with one row per true class and one column per predicted class.",
-    ),
-]
-Project = Annotated[bool, switch("Prediction", "--project", "Replace each posterior by the nearest one with one peak.")]
-Raw = Annotated[bool, switch("Prediction", "--raw", "Leave posteriors uncalibrated.")]
-Actions = Annotated[
-    Path | None,
-    path_flag("Prediction", "--actions", "What to do for each class: a CSV with the columns label and action."),
-]
-Unsure = Annotated[
-    Literal["highest", "lowest", "ask"],
-    flag("Prediction", "--unsure", "Action where the interval holds several classes: of the highest, lowest, or ask."),
-]
-Against = Annotated[str | None, flag("Output", "--against", "Row to test the others against (default: the best).")]
-Alone = Annotated[
-    str | None,
-    flag(
-        "Output",
-        "--alone",
-        "Row to compare with --against (or ce) in a separate test; choose it before you see results (default: elb).",
-    ),
-]
-Logger = Annotated[
-    str,
-    flag(
-        "Output",
-        "--logger",
-        "Logger: tensorboard, csv, wandb, mlflow (or wandb:PROJECT/RUN), none, or a Lightning logger.",
-    ),
-]
-Quiet = Annotated[bool, switch("Output", "--quiet", "Print only results.")]
-AsJson = Annotated[bool, switch("Output", "--json", "Print JSON.")]
+def refuse(flags: Mapping[str, object], where: str) -> None:
+    """Refuses flags that have no use where they were given."""
+    for name, value in flags.items():
+        if value:
+            raise InputError(f"`--{name.replace('_', '-')}` has no use {where}: leave it out.")
 
 
 def settings_of(pairs: list[str], *, flag: str = "--set") -> dict[str, object]:
@@ -301,57 +290,43 @@ def settings_of(pairs: list[str], *, flag: str = "--set") -> dict[str, object]:
     return found
 
 
-def lists_of(pairs: list[str]) -> dict[str, object]:
-    """Turns `name=value,value` flags into lists of values.
+def network_settings(*, network: tuple[str, ...] = (), **named: str) -> dict[str, object]:
+    """What the flags of `NETWORK` say; one width of a hidden layer is a list of one.
 
     Example:
-        >>> lists_of(["lr=1e-4,3e-4", "epochs=5"])
-        {'lr': [0.0001, 0.0003], 'epochs': [5]}
-    """
-    from onepeak.experiment.plan import setting_value
-
-    texts = (pair.partition("=") for pair in pairs)
-    return {name: [setting_value(value) for value in values.split(",")] for name, _, values in texts}
-
-
-def recipe_changes(**flags: object) -> dict[str, object]:
-    """What the flags of `RECIPE` say in its place; of weights, a name or one number per class.
-
-    Example:
-        >>> recipe_changes(epochs=5, lr=None, class_weight="1,1,2.5")
-        {'epochs': 5, 'class_weight': (1, 1, 2.5)}
-    """
-    from onepeak.experiment.plan import setting_value
-
-    found = given(flags)
-    return found | {name: setting_value(str(found[name])) for name in ("class_weight",) if name in found}
-
-
-def number_or_auto(name: str, value: str) -> int | Literal["auto"]:
-    """A whole number, or "auto"."""
-    if value == "auto":
-        return "auto"
-    if not value.isdecimal() or int(value) < 1:
-        raise InputError(f"`--{name}` must be auto or an integer >= 1, got {value!r}.")
-    return int(value)
-
-
-def network_settings(pairs: list[str], *, backbone: str | None, pooling: str | None) -> dict[str, object]:
-    """What `--network name=value` and the flags of their own say; one width of a hidden layer is a list of one.
-
-    Example:
-        >>> network_settings(["hidden=64", "dropout=0.1"], backbone="mlp", pooling=None)
+        >>> network_settings(network=("hidden=64", "dropout=0.1"), backbone="mlp")
         {'hidden': (64,), 'dropout': 0.1, 'backbone': 'mlp'}
     """
-    found = settings_of(pairs, flag="--network")
+    found = settings_of(list(network), flag="--network")
     if isinstance(found.get("hidden"), int):
         found["hidden"] = (found["hidden"],)
-    return found | given({"backbone": backbone, "pooling": pooling})
+    return found | named
 
 
-def given(flags: dict[str, object]) -> dict[str, object]:
-    """The flags that were given."""
-    return {name: value for name, value in flags.items() if value is not None}
+def experiment_of(
+    data: str,
+    methods: "tuple[MethodEntry, ...]",
+    *,
+    source: dict[str, Any],
+    plan: dict[str, Any],
+    network: dict[str, Any],
+    recipe_changes: dict[str, Any],
+    recipe: str | None = None,
+) -> "Experiment":
+    """The experiment on data that the groups of flags say; `recipe` names a preset or a file."""
+    from onepeak.data.source import DataSource
+    from onepeak.experiment.plan import Experiment, name_for, read_recipe
+
+    settings, recipe_source = ({}, None) if recipe is None else read_recipe(recipe)
+    return Experiment(
+        name=name_for(data),
+        source=DataSource(data, **source),
+        methods=methods,
+        recipe=settings | recipe_changes,
+        recipe_source=recipe_source and recipe_source.changed_by(recipe_changes),
+        network=network_settings(**network),
+        **plan,
+    )
 
 
 def command_line() -> list[str]:

@@ -1,4 +1,4 @@
-"""How every command prints a table: with lines on a terminal, with tabs where another program reads."""
+"""How every command prints tables, JSON, notes and that it is at work."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from onepeak._core.formats import json_text
 from onepeak._core.wording import visible
 
 if TYPE_CHECKING:
@@ -55,6 +56,11 @@ def print_results(results: "Frame", *, against: str | None = None) -> None:
         ["dataset", *tables[0].header],
         [[table.title, *(cell.text for cell in row)] for table in tables for row in table.rows],
     )
+
+
+def print_json(content: object) -> None:
+    """Prints JSON to standard output; a number that is not finite becomes null."""
+    typer.echo(json_text(content))
 
 
 def print_note(text: str) -> None:

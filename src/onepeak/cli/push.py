@@ -5,21 +5,21 @@ from typing import Annotated
 
 import typer
 
-from onepeak.cli import options
+from onepeak.cli.options import flag, with_flags
 from onepeak.cli.output import print_note, spinner
 
 Repo = Annotated[str, typer.Argument(help="Repository on the hub, such as me/grades.")]
 
 
+@with_flags()
 def push(
-    model: options.Model,
+    model: Path,
     repo: Repo,
-    public: Annotated[bool, options.switch("Output", "--public", "Let everybody see a new repository.")] = False,
+    public: Annotated[bool, flag("Output", "--public", "Let everybody see a new repository.")] = False,
     familiarity: Annotated[
-        bool,
-        options.switch("Output", "--familiarity", "For a model of texts: upload features of its training texts too."),
+        bool, flag("Output", "--familiarity", "For a model of texts: upload features of its training texts too.")
     ] = False,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> None:
     """Uploads a model with its card to a hub, into a private repository unless you say --public.
 
@@ -35,15 +35,16 @@ def push(
     with spinner(f"Uploading {model}", quiet=quiet):
         commit = hub.push(model, repo, public=public, familiarity=familiarity)
     typer.echo(commit)
+    if not quiet:
+        print_note(f"Next, where it is to be used: onepeak pull {repo} --out model")
 
 
+@with_flags()
 def pull(
     repo: Repo,
-    out: Annotated[Path, options.path_flag("Output", "--out", "New folder for the model.")],
-    revision: Annotated[
-        str | None, options.flag("Data", "--revision", "Branch, tag or commit (default: the newest).")
-    ] = None,
-    quiet: options.Quiet = False,
+    out: Annotated[Path, flag("Output", "--out", "New folder for the model.")],
+    revision: Annotated[str | None, flag("Data", "--revision", "Branch, tag or commit (default: the newest).")] = None,
+    quiet: bool = False,
 ) -> None:
     """Downloads a model that onepeak push uploaded, and checks the digest of every file.
 
@@ -54,4 +55,4 @@ def pull(
     with spinner(f"Downloading {repo}", quiet=quiet):
         commit = hub.pull(repo, out, revision=revision)
     if not quiet:
-        print_note(f"model: {out}, commit {commit}")
+        print_note(f"model: {out}, commit {commit}\nNext: onepeak predict {out} FILES")

@@ -1,57 +1,47 @@
 """`onepeak refer`: which predictions of a trained model a person should look at."""
 
-import json
 import math
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Literal
-
-import typer
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from onepeak.cli import options
-from onepeak.cli.output import print_note, print_notes, print_table, spinner
+from onepeak.cli.options import flag
+from onepeak.cli.output import print_json, print_note, print_notes, print_table, spinner
 
 if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so that --help is fast
     from onepeak.serving.referral import Option, Referral
 
+SOURCE: options.Flags = options.only("root", "order", "label", "path", "decimal", "skip_bad")
 
+
+@options.with_flags(source=SOURCE)
 def refer(
-    model: options.Model,
-    data: options.Data,
+    model: Path,
+    data: str,
+    source: dict[str, Any],
     at_least: Annotated[
-        str | None, options.flag("Prediction", "--at-least", "Lowest class that must not be missed, such as severe.")
+        str | None, flag("Prediction", "--at-least", "Lowest class that must not be missed, such as severe.")
     ] = None,
     sensitivity: Annotated[
         float | None,
-        options.flag("Prediction", "--sensitivity", "Share of samples of these classes to refer (default: 0.95)."),
+        flag("Prediction", "--sensitivity", "Share of samples of these classes to refer (default: 0.95)."),
     ] = None,
     error: Annotated[
         float | None,
-        options.flag("Prediction", "--error", "Instead: largest share of wrong predictions among those not referred."),
+        flag("Prediction", "--error", "Instead: largest share of wrong predictions among those not referred."),
     ] = None,
-    confidence: Annotated[
-        float, options.flag("Prediction", "--confidence", "Confidence that new data keep to this.")
-    ] = 0.95,
+    confidence: Annotated[float, flag("Prediction", "--confidence", "Confidence that new data keep to this.")] = 0.95,
     by: Annotated[
         Literal["probability", "interval", "entropy", "expected error", "distance"] | None,
-        options.flag(
-            "Prediction", "--by", "Uncertainty that --save compares with its threshold (default: probability)."
-        ),
+        flag("Prediction", "--by", "Uncertainty that --save compares with its threshold (default: probability)."),
     ] = None,
     save: Annotated[
-        bool, options.switch("Output", "--save", "Keep the policy with the model: predict and serve follow it.")
+        bool, flag("Output", "--save", "Keep the policy with the model: predict and serve follow it.")
     ] = False,
-    root: options.Root = None,
-    order: options.Order = None,
-    label: options.Label = None,
-    path: options.Images = None,
-    decimal: options.Decimal = None,
-    part: Annotated[
-        str | None,
-        options.flag("Data", "--part", "test or valid: only the samples that the model's training held out."),
-    ] = None,
-    device: options.Device = "auto",
-    skip_bad: options.SkipBad = False,
-    as_json: options.AsJson = False,
+    part: str | None = None,
+    device: str = "auto",
+    as_json: bool = False,
 ) -> None:
     """Sets which predictions a person must check, so that severe classes are not missed or few of the rest are wrong.
 
@@ -75,20 +65,17 @@ def refer(
         raise InputError("`--sensitivity` has no effect with --error: leave it out.")
     if by is not None and not save:
         raise InputError("`--by` has no effect without --save: all uncertainties are shown.")
-    by = by or "probability"
     loaded = load(model, device=device)
     if at_least is not None and at_least not in loaded.classes:
         raise unknown_name("`--at-least` class", at_least, loaded.classes)
-    source = DataSource(data, root=root, order=order, label=label, path=path, decimal=decimal, skip_bad=skip_bad)
-    manifest = open_for(loaded, source)
+    manifest = open_for(loaded, DataSource(data, **source))
     if part is not None:
         manifest = held_out(manifest, loaded, model_folder(model), part)  # type: ignore[arg-type]
     with spinner(f"Predicting {len(manifest):,} samples", quiet=as_json):
-        measured = evaluate(loaded, manifest, skip_bad=skip_bad)
-    lowest = None if at_least is None else loaded.classes.index(at_least)
+        measured = evaluate(loaded, manifest, skip_bad=source.get("skip_bad", False))
     found = referral_of(
         measured.prediction,
-        at_least=lowest,
+        at_least=None if at_least is None else loaded.classes.index(at_least),
         sensitivity=0.95 if sensitivity is None else sensitivity,
         error=error,
         confidence=confidence,
@@ -98,15 +85,18 @@ def refer(
             f"Warning: the model was trained on {measured.num_trained_on:,} of these samples, so that the policy "
             "promises too much: use new data, or --part test."
         )
-    if save:
-        save_policy(model_folder(model), found.chosen(by))
+    chosen = found.chosen(by or "probability") if save else None
+    if chosen is not None:
+        save_policy(model_folder(model), chosen)
     if as_json:
-        typer.echo(json.dumps(_finite(asdict(found)), indent=2, allow_nan=False))
+        print_json(asdict(found))
         return
     print_notes(measured.notes)
     _show(found, at_least)
-    if save:
-        print_note(f"kept with the model: {found.chosen(by).promise}")
+    if chosen is None:
+        print_note("Next: the same with --save, so that predict and serve refer these samples")
+    else:
+        print_note(f"kept with the model: {chosen.promise}\nNext: onepeak predict {model} FILES")
 
 
 def _show(found: "Referral", at_least: str | None) -> None:
@@ -117,22 +107,9 @@ def _show(found: "Referral", at_least: str | None) -> None:
 
 
 def _cells(name: str, option: "Option", at_least: str | None) -> tuple[str, ...]:
-    threshold = "none holds" if option.policy is None else f"{option.policy.threshold:.4g}"
     caught = () if at_least is None else (option.sensitivity,)
-    shares = (option.referred, *caught, option.error)
-    told = ("" if math.isnan(share) else f"{share:.1%}" for share in shares)
+    shares = ("" if math.isnan(share) else f"{share:.1%}" for share in (option.referred, *caught, option.error))
     if math.isnan(option.auroc):
-        return name, "", "", *told
-    return name, f"{option.auroc:.3f}", threshold, *told
-
-
-def _finite(value: object) -> object:
-    """JSON has neither infinity nor NaN."""
-    match value:
-        case dict():
-            return {str(name): _finite(each) for name, each in value.items()}
-        case list() | tuple():
-            return [_finite(each) for each in value]
-        case float() if not math.isfinite(value):
-            return None
-    return value
+        return name, "", "", *shares
+    threshold = "none holds" if option.policy is None else f"{option.policy.threshold:.4g}"
+    return name, f"{option.auroc:.3f}", threshold, *shares

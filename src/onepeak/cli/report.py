@@ -3,29 +3,28 @@
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from onepeak.cli import options
+from onepeak.cli.output import print_json, print_results
 
 if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so that --help is fast
     from onepeak._core.imports import Frame
     from onepeak.report import Report
 
 
+@options.with_flags()
 def report(
-    folders: Annotated[
-        list[Path],
-        typer.Argument(callback=options.at_home, help="One or more folders of onepeak compare or train."),
-    ],
+    folders: Annotated[list[Path], typer.Argument(help="One or more folders of onepeak compare or train.")],
     out: Annotated[
-        Path | None, options.path_flag("Output", "--out", "Folder for the report (default: the folder itself).")
+        Path | None, options.flag("Output", "--out", "Folder for the report (default: the folder itself).")
     ] = None,
-    against: options.Against = None,
-    alone: options.Alone = None,
-    as_json: options.AsJson = False,
-    quiet: options.Quiet = False,
+    against: str | None = None,
+    alone: str | None = None,
+    as_json: bool = False,
+    quiet: bool = False,
 ) -> None:
     """Writes tables (table.csv, .md, .tex), figures for print and report.html, which opens offline.
 
@@ -33,14 +32,12 @@ def report(
 
     Example: onepeak report comparison
     """
-    from onepeak._core.formats import json_text
-    from onepeak.cli.output import print_results
     from onepeak.experiment.results import read_results
 
     written = write_with_progress(*folders, out=out, against=against, alone=alone, quiet=quiet or as_json)
     results = read_results(*folders)
     if as_json:
-        typer.echo(json_text(findings_record(folders, results, written, against=against)))
+        print_json(findings_record(folders, results, written, against=against))
         return
     print_results(results, against=against)
     if not quiet:
@@ -59,13 +56,7 @@ def print_findings(written: "Report", folder: Path, *, stderr: bool = False) -> 
     console.print(f"Next: onepeak inspect {shlex.quote(str(folder))} --open", markup=False, soft_wrap=True)
 
 
-def write_with_progress(
-    *folders: Path,
-    out: Path | None = None,
-    against: str | None = None,
-    alone: str | None = None,
-    quiet: bool = False,
-) -> "Report":
+def write_with_progress(*folders: Path, quiet: bool, **choices: Any) -> "Report":
     """Writes the report; on a terminal a bar shows how many runs are read."""
     from rich.console import Console
     from rich.progress import Progress
@@ -80,7 +71,7 @@ def write_with_progress(
             what = "Reading runs" if done < total else "Drawing figures"
             bar.update(task, completed=done, total=total, description=what)
 
-        return write_report(*folders, out=out, against=against, alone=alone, on_run=show)
+        return write_report(*folders, **choices, on_run=show)
 
 
 def findings_record(
@@ -90,19 +81,20 @@ def findings_record(
     from onepeak.experiment.run_files import failed_runs
     from onepeak.report.summary import summary
 
+    failed = [
+        {"label": run.label, "run": run.name, "message": run.message, "folder": str(run.folder)}
+        for run in failed_runs(*folders)
+    ]
+    if written is None or results is None:
+        return {"page": None, "tables": [], "figures": [], "findings": {}, "summary": [], "failed": failed}
     return {
-        "page": None if written is None else str(written.page),
-        "tables": [] if written is None else [str(path) for path in written.tables],
-        "figures": [] if written is None else [str(path) for path in written.figures],
-        "findings": {}
-        if written is None
-        else {
+        "page": str(written.page),
+        "tables": [str(path) for path in written.tables],
+        "figures": [str(path) for path in written.figures],
+        "findings": {
             title: [text for each in found for text in (each.text, *each.details)]
             for title, found in written.findings.items()
         },
-        "summary": [] if results is None else summary(results, against=against).to_dict("records"),
-        "failed": [
-            {"label": run.label, "run": run.name, "message": run.message, "folder": str(run.folder)}
-            for run in failed_runs(*folders)
-        ],
+        "summary": summary(results, against=against).to_dict("records"),
+        "failed": failed,
     }

@@ -113,7 +113,7 @@ def check_with(manifest: Manifest, experiment: Experiment, *, only: tuple[int, i
     found = set(manifest.labels.tolist())
     if len(found) == 1:
         raise InputError(
-            f"The data must have items of at least 2 classes to train on, got only {manifest.classes[found.pop()]!r}."
+            f"The data must have samples of at least 2 classes to train on, got only {manifest.classes[found.pop()]!r}."
         )
     recipe = checked_recipe(manifest, experiment)
     try_network(manifest, experiment.network, weights=experiment.weights_file)

@@ -31,7 +31,7 @@ _FEWEST_RESAMPLES = 100
 _MOST_NUMBERS = 50_000_000
 """About five seconds on one core."""
 _NUMBERS_AT_ONCE = 2_500_000
-_LIMIT = "the most are about 300,000 items of 5 classes, 100,000 of 70 or 5,000 of 480"
+_LIMIT = "the most are about 300,000 samples of 5 classes, 100,000 of 70 or 5,000 of 480"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,20 +91,21 @@ def confidence_of(
     units = np.arange(count) if groups is None else np.unique(groups, return_inverse=True)[1]
     num_units, num_resamples, at_once = len(np.unique(units)), *_resamples(count, num_classes)
     unit: Literal["group", "item"] = "item" if groups is None else "group"
+    name = "sample" if groups is None else "group"
     ours: dict[str, Interval | None] = {}
     calibrated_intervals: dict[str, Interval | None] = dict.fromkeys(("nll", "rps", *means))
     if num_units < FEWEST:
         num_resamples = 0
-        note = f"no 95 % confidence intervals: {counted(num_units, unit)}, and {FEWEST} are needed"
+        note = f"no 95 % confidence intervals: {counted(num_units, name)}, and {FEWEST} are needed"
     elif not num_resamples:
-        size = f"{counted(count, 'item')} of {num_classes:,} classes"
+        size = f"{counted(count, 'sample')} of {num_classes:,} classes"
         note = f"no 95 % confidence intervals: {size} take too long to resample ({_LIMIT})"
     else:
         ours, calibrated_intervals = (
             confidence_intervals(figures, units, num_resamples=num_resamples, level=LEVEL, at_once=at_once)
             for figures in (of_metrics, as_predicted)
         )
-        note = f"95 % confidence intervals: {counted(num_resamples, 'resample')} of {counted(num_units, unit)}"
+        note = f"95 % confidence intervals: {counted(num_resamples, 'resample')} of {counted(num_units, name)}"
         if groups is None and trained_groups is not None:
             note += (
                 f"; too short if several are of one patient: name groups with --group ({trained_groups!r} in training)"

@@ -88,7 +88,7 @@ def _rows(test: Predictions, of: npt.NDArray[np.int64], names: Sequence[str]) ->
 def _limits(description: ModelDescription, result: dict[str, Any]) -> Iterator[str]:
     calibration = description.calibration
     yield from ("", "## Limits", "")
-    yield "- It knows only images or rows like those it was trained on: others get an answer too."
+    yield "- It knows only images or rows like those it was trained on: others get a prediction too."
     if calibration is not None:
         yield f"- Temperature of the posteriors: {calibration.temperature:.2f}, from {calibration.num_samples} samples."
         if note := calibration.note:

@@ -147,7 +147,7 @@ class RecordedAnswers:
     def __call__(self) -> list[tuple[Tensor, Tensor]]:
         """Returns the outputs and labels of every batch."""
         if self.graph is None:
-            raise TypeError("answers that were not recorded")
+            raise TypeError("outputs that were not recorded")
         self.network.eval()  # a replay repeats only device work, and a loss may check the mode
         return list(zip(self.graph(), self.labels, strict=True))
 

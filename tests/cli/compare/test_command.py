@@ -11,7 +11,6 @@ import sys
 import time
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from PIL import Image
@@ -98,21 +97,6 @@ def test_rare_classes_can_be_made_to_count_for_all_methods_or_for_one(table, tmp
     assert "recipe.class_weight is 'balanced' there and [1, 1, 1, 1] here" in errors
 
 
-@pytest.mark.bad_input
-def test_a_flag_that_does_nothing_is_refused_even_beside_the_file_of_a_comparison(table, tmp_path, run, here):
-    config = tmp_path / "config.toml"
-    config.write_text(
-        f'data = "{table}"\nlabel = "grade"\nmethods = ["ce"]\n[recipe]\nmomentum = 0.9\n[record]\nitems = 80\n'
-    )
-    told = "onepeak: `--bits` does nothing for data other than image files, got 12: leave it out.\n"
-    for more in ((), ("--methods", "ce")):
-        assert run("compare", config, "--bits", 12, "--device", "cpu", "--out", tmp_path / "out", *more) == (
-            2,
-            "",
-            told,
-        )
-
-
 def test_the_record_names_the_program_that_was_called(table, tmp_path, monkeypatch, here, no_pages):
     out = tmp_path / "out"
     monkeypatch.setattr(sys, "argv", ["my_method.py", *flags_of(table, out, "--methods", "ce", "--epochs", 1)])
@@ -195,118 +179,3 @@ def test_a_run_that_fails_is_named_with_its_file_and_json_tells_the_means_of_the
     status, output, _ = run("compare", plan, *flags)
     content = json.loads(output)
     assert (status, content["summary"], content["page"], len(content["failed"])) == (1, [], None, 2)
-
-
-@pytest.fixture
-def damaged(tmp_path):
-    """A folder of images, two classes of six, one of which cannot be read."""
-    rng = np.random.default_rng(0)
-    for number in range(12):
-        path = tmp_path / "scans" / str(number % 2) / f"{number:02}.png"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        Image.fromarray(rng.integers(0, 255, (16, 16, 3), dtype=np.uint8)).save(path)
-    path.write_bytes(path.read_bytes()[:100])
-    return tmp_path / "scans"
-
-
-def test_images_left_out_and_settings_of_the_network_are_told(run, damaged, tmp_path, here, no_pages):
-    more = ("--methods", "ce", "--protocol", "holdout", "--epochs", 1, "--network", "kmax=0.5", "--skip-bad")
-    flags = ("compare", damaged, *more, "--device", "cpu", "--out", tmp_path / "out", "--cache", tmp_path / "cache")
-    status, _, errors = run(*flags)
-    assert status == 0, errors
-    assert "Note: left out 1 image that cannot be read: 1/11.png: cut off or damaged" in errors
-    assert "kmax = 0.5" in (tmp_path / "out" / "config.toml").read_text()
-    result = json.loads((tmp_path / "out" / "runs" / "ce" / "split0-fold0" / "result.json").read_text())
-    assert result["data"] == {"items": 11, "groups": None, "group_column": None, "left_out": 1}
-
-
-def test_rows_that_a_file_of_splits_leaves_out_are_told(run, table, tmp_path, here, no_pages):
-    parts = ["train"] * 40 + ["valid"] * 20 + ["test"] * 18
-    frame = pd.read_csv(table)[["grade"]].rename(columns={"grade": "label"}).head(78).assign(part=parts)
-    frame.to_csv(tmp_path / "parts.csv", index_label="item")
-    status, _, errors = run(*flags_of(table, tmp_path / "out", "--methods", "ce", "--protocol", tmp_path / "parts.csv"))
-    assert status == 0, errors
-    assert "2 of 80 samples are in no part, and not used: row 80, row 81" in errors
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (("--backbone", "resnet81"), "resnet81"),
-        (("--network", "kmaks=0.5"), "Did you mean 'network.kmax'?"),
-        (("--protocol", "holdouts"), "Did you mean 'holdout'?"),
-        (("--recipe", "nesterov.toml"), "`nesterov` must be false without SGD"),
-    ],
-)
-def test_what_is_wrong_with_the_flags_is_told_before_images_are_read(
-    run, damaged, tmp_path, monkeypatch, more, message
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "nesterov.toml").write_text("nesterov = true")
-    flags = ("compare", damaged, "--cache", tmp_path / "cache", "--out", tmp_path / "out", "--quiet", *more)
-    status, output, errors = run(*flags)
-    assert (status, output, errors.count("\n")) == (2, "", 1), errors
-    assert message in errors
-    assert not (tmp_path / "cache").exists()
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("more", "messages"),
-    [
-        (("--methods", "ce,ebl"), ("Unknown method 'ebl'. Did you mean 'elb'?",)),
-        (("--methods", "ce,ce"), ("different labels, got 'ce' twice",)),
-        (("--against", "ebl"), ("Unknown row for `--against` 'ebl'. Did you mean 'elb'? Known: ce, elb.",)),
-        (("--alone", "ebl"), ("Unknown row for `--alone` 'ebl'. Did you mean 'elb'? Known: ce, elb.",)),
-        (("--alone", "ce"), ("`--alone` must be another row than the one it is compared with, got 'ce'",)),
-        (("--epochs", "0"), ("onepeak: `--epochs` must be an integer >= 1, got 0",)),
-        (("--batch-size", "0"), ("onepeak: `--batch-size` must be an integer >= 1, got 0",)),
-        (("--select", "maee"), ("onepeak: Unknown `--select` 'maee'. Did you mean 'mae'?",)),
-        (
-            ("--class-weight", "rare"),
-            ("onepeak: `--class-weight` must be 'balanced', 'lds' or one number per class, got 'rare'",),
-        ),
-        (
-            ("--class-weight", "1,2"),
-            ("`--class-weight` must be 'balanced', 'lds' or 4 numbers, one per class, got 2 numbers",),
-        ),
-        (("--splits", "0"), ("`--splits` must be an integer >= 1, got 0",)),
-        (("--backbone", "resnet18"), ("`backbone` must be mlp for a table, got 'resnet18'",)),
-        (("--label", "grad"), ("'grad'", "grade")),
-        (("--protocol", "kfolds"), ("Did you mean 'kfold'?",)),
-        (("--precision", "fp23"), ("Unknown `--precision` 'fp23'",)),
-        (("--device", "tpu"), ("Unknown `--device` 'tpu'",)),
-        (("--executor", "slurm"), ("Unknown `--executor` 'slurm'",)),
-        (("--gpus-per-run", "0.5"), ("`--gpus-per-run` has no use for the executor local", "--executor ray")),
-        (("--executor", "ray", "--threads", "2"), ("`--threads` has no use for the executor ray", "--cpus-per-run")),
-        (("--executor", "ray", "--address", "nowhere"), ("`--address` must be auto, local, host:port", "'nowhere'")),
-        (("--workers", "0"), ("`--workers` must be an integer >= 1, got 0",)),
-        (("--recipe", "gone.toml"), ("gone.toml", "No such file")),
-        (("--weights", "gone.pt"), ("`--weights` must be a file", "gone.pt")),
-    ],
-)
-def test_a_flag_that_cannot_be_met_is_one_line_that_names_it(run, table, tmp_path, more, messages):
-    status, output, errors = run(*flags_of(table, tmp_path / "out", "--quiet", *more))
-    assert (status, output, errors.count("\n")) == (2, "", 1), errors
-    for message in messages:
-        assert message in errors
-    assert not list(tmp_path.rglob("result.json"))
-
-
-@pytest.mark.bad_input
-def test_an_unknown_key_of_a_file_is_answered_with_the_nearest_and_all_problems_are_told(run, tmp_path):
-    plan = tmp_path / "plan.toml"
-    plan.write_text('data = "biopsies"\nmethod = ["ce"]\nsplit = 3\nmethods = ["ce"]')
-    status, output, errors = run("compare", plan, "--out", tmp_path / "out")
-    assert (status, output) == (2, "")
-    assert f"{plan}: Unknown setting 'method'. Did you mean 'methods'?" in errors
-    assert f"{plan}: Unknown setting 'split'. Did you mean 'splits'?" in errors
-
-
-@pytest.mark.bad_input
-def test_a_folder_with_other_things_is_refused_before_data_are_read(run, tmp_path):
-    (tmp_path / "notes.txt").write_text("mine")
-    status, _, errors = run("compare", tmp_path / "nowhere.csv", "--out", tmp_path)
-    assert status == 2
-    assert f"`--out` {tmp_path} holds other files (notes.txt): give a new or an empty folder." in errors

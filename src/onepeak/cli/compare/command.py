@@ -6,47 +6,22 @@ from typing import Annotated, Any
 import typer
 
 from onepeak.cli import options
-from onepeak.cli.options import flag, path_flag, switch
+from onepeak.cli.options import flag
 
-PLAN: options.Flags = {
-    "protocol": (Annotated[str | None, path_flag("Data", "--protocol", options.PROTOCOLS)], None),
-    "splits": (options.Splits, None),
-    "folds": (options.Folds, None),
-    "allow_leak": (options.AllowLeak, False),
-    "seed": (Annotated[int | None, flag("Training", "--seed", "Random seed.")], None),
-    "weights": (options.Weights, None),
-    "normalise": (options.Normalise, None),
-    "freeze": (options.Freeze, False),
-    "precision": (Annotated[str | None, flag("Compute", "--precision", "Precision: fp32, bf16 or fp16.")], None),
-}
-"""Fields of `Experiment`."""
-RAY: options.Flags = {
-    "address": (
-        Annotated[
-            str | None, flag("Compute", "--address", "Address of the Ray cluster: host:port, ray://host:port, or auto.")
-        ],
-        None,
-    ),
-    "cpus_per_run": (
-        Annotated[float | None, flag("Compute", "--cpus-per-run", "CPUs per run on a Ray cluster (default: 1).")],
-        None,
-    ),
-    "gpus_per_run": (
-        Annotated[
-            float | None,
-            flag(
-                "Compute",
-                "--gpus-per-run",
-                "GPUs per run on a Ray cluster (default: 1 if it has GPUs); 0.25 puts four runs on one.",
-            ),
-        ],
-        None,
-    ),
-}
+PLAN: options.Flags = options.PLAN | options.only("splits", "folds")
+RAY: options.Flags = options.flags(
+    "Compute",
+    address="Address of the Ray cluster: host:port, ray://host:port, or auto.",
+    cpus_per_run=(float, "CPUs per run on a Ray cluster (default: 1)."),
+    gpus_per_run=(float, "GPUs per run on a Ray cluster (default: 1 if it has GPUs); 0.25 puts four runs on one."),
+)
 """Settings of `RayExecutor`."""
+ROWS: options.Flags = options.only("against", "alone")
 
 
-@options.with_flags(source=options.SOURCE, plan=PLAN, recipe_changes=options.RECIPE, ray=RAY)
+@options.with_flags(
+    source=options.SOURCE, plan=PLAN, recipe_changes=options.RECIPE, network=options.NETWORK, ray=RAY, rows=ROWS
+)
 def compare(
     data: Annotated[
         str,
@@ -65,15 +40,18 @@ def compare(
             "Methods: ce,elb,ld:as_published,elb:t=2; paper (its seven); or all (default: paper,peak).",
         ),
     ] = None,
-    recipe: Annotated[str | None, path_flag("Training", "--recipe", "Recipe: auto, paper, or a TOML file.")] = None,
+    recipe: Annotated[
+        str | None,
+        flag("Training", "--recipe", "Recipe: auto, paper, or a TOML file.", callback=options.at_home),
+    ] = None,
     *,
     recipe_changes: dict[str, Any],
-    tune: options.Tune = [],  # noqa: B006
-    backbone: options.Backbone = None,
-    pooling: options.Pooling = None,
-    network: options.Network = [],  # noqa: B006
-    device: options.Device = "auto",
-    workers: options.Workers = None,
+    tune: Annotated[
+        list[str], flag("Training", "--tune", "Values that every run chooses from in validation: lr=1e-4,3e-4,1e-3.")
+    ] = [],  # noqa: B006
+    network: dict[str, Any],
+    device: str = "auto",
+    workers: int | None = None,
     threads: Annotated[
         int | None, flag("Compute", "--threads", "CPU threads per process (default: 1 on a CPU).")
     ] = None,
@@ -84,19 +62,17 @@ def compare(
         str, flag("Compute", "--executor", "local (processes on this machine) or ray (tasks on a Ray cluster).")
     ] = "local",
     ray: dict[str, Any],
-    cache: options.Cache = None,
+    cache: Path | None = None,
     out: Annotated[
-        Path | None,
-        path_flag("Output", "--out", "New folder for the runs, or one to resume (default: out/NAME)."),
+        Path | None, flag("Output", "--out", "New folder for the runs, or one to resume (default: out/NAME).")
     ] = None,
     dry_run: Annotated[
-        bool, switch("Output", "--dry-run", "List the runs and their estimated time without training.")
+        bool, flag("Output", "--dry-run", "List the runs and their estimated time without training.")
     ] = False,
-    logger: options.Logger = "none",
-    against: options.Against = None,
-    alone: options.Alone = None,
-    as_json: options.AsJson = False,
-    quiet: options.Quiet = False,
+    logger: str = "none",
+    rows: dict[str, Any],
+    as_json: bool = False,
+    quiet: bool = False,
 ) -> None:
     """Trains several methods on the same splits and tests which differences are significant.
 
@@ -105,29 +81,36 @@ def compare(
 
     Example: onepeak compare biopsies --methods ce,elb --out comparison
     """
-    from onepeak.cli.compare.run import CompareRequest, compare_all
+    from onepeak.cli.compare import run
 
-    request = CompareRequest(
-        data=data,
+    if tune:
+        plan = plan | {"tune": run.tuned_values(tune)}
+    experiment, begun = run.experiment_of(
+        data,
         methods=methods,
-        out=out,
-        source=source,
-        plan=plan | options.given({"tune": options.lists_of(tune) or None}),
         recipe=recipe,
-        recipe_changes=options.recipe_changes(**recipe_changes),
-        network=options.network_settings(network, backbone=backbone, pooling=pooling),
+        source=source,
+        plan=plan,
+        recipe_changes=recipe_changes,
+        network=options.network_settings(**network),
+    )
+    folder = out or begun or Path("out", experiment.name)
+    run.check_before(experiment, folder, rows)
+    trained_by = run.executor_of(executor, device=device, workers=workers, threads=threads, pack=pack, ray=ray)
+    device = device if executor == "local" else "auto"  # a cluster may have GPUs where this machine has none
+    if dry_run:
+        run.print_plan(
+            experiment, folder, executor=trained_by, device=device, threads=threads, as_json=as_json, quiet=quiet
+        )
+        return
+    run.run_comparison(
+        experiment,
+        folder,
+        executor=trained_by,
         device=device,
-        executor=executor,
-        ray=ray,
-        workers=workers,
-        pack=options.number_or_auto("pack", pack),
-        threads=threads,
-        dry_run=dry_run,
         cache=cache,
         logger=logger,
-        against=against,
-        alone=alone,
+        rows=rows,
         as_json=as_json,
         quiet=quiet,
     )
-    compare_all(request)

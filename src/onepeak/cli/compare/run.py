@@ -1,7 +1,8 @@
 """What `onepeak compare` does, once its flags are read."""
 
 import shlex
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -9,146 +10,89 @@ import torch
 
 from onepeak._core.check import check_choice
 from onepeak._core.files import expanded
-from onepeak._core.wording import counted, counted_splits
-from onepeak.cli.compare.output import print_comparison, print_plan
+from onepeak._core.wording import counted, counted_splits, duration, listed
 from onepeak.cli.compare.progress import watching
 from onepeak.cli.options import command_line
-from onepeak.cli.output import print_note, print_notes
+from onepeak.cli.output import print_json, print_note, print_notes, print_results, print_table
+from onepeak.cli.report import findings_record, print_findings, write_with_progress
 from onepeak.cli.train.warnings import first_weights_notes
 from onepeak.data.datasets import DATASETS
 from onepeak.data.source import DataSource
-from onepeak.errors import InputError, OnepeakError, StoppedError
-from onepeak.experiment.compare import compare
-from onepeak.experiment.estimate import plan_runs
+from onepeak.errors import InputError, MissingExtraError, OnepeakError, StoppedError
+from onepeak.experiment.compare import Outcome, compare
+from onepeak.experiment.estimate import PlannedRun, plan_runs
 from onepeak.experiment.events import Executor, Progress
 from onepeak.experiment.executors.local import LocalExecutor
 from onepeak.experiment.executors.ray import RayExecutor
 from onepeak.experiment.folder import check_folder_path, config_of
 from onepeak.experiment.grid import grid
-from onepeak.experiment.plan import Experiment, entries_from_text, name_for, read_recipe
+from onepeak.experiment.plan import Experiment, entries_from_text, name_for, read_recipe, setting_value
 from onepeak.experiment.plan_file import read_plan
 from onepeak.experiment.prepared import PreparedExperiment, open_experiment, recipe_of
-from onepeak.experiment.tuning import grid_of
-from onepeak.report.planned_comparison import check_rows
+from onepeak.experiment.results import read_results
+from onepeak.experiment.tuning import grid_of, tuned_note
+from onepeak.report.planned_comparison import BASELINE, check_rows
 from onepeak.training.convergence import epochs_in_words
 from onepeak.training.devices import make_fabric
 from onepeak.training.out_folder import ERROR, RUNS
 from onepeak.training.progress import check_logger
+
+_MOST_LISTED = 40
+"""Runs that a plan lists one by one: about as many as fit on a screen, so that what they are together is seen."""
 
 
 class FailedRunsError(OnepeakError):
     """Some runs failed; the others are done."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CompareRequest:
-    """The flags of `onepeak compare`; for what was not given a file's word or the default holds."""
+def tuned_values(pairs: Sequence[str]) -> dict[str, list[object]]:
+    """Turns `name=value,value` flags into lists of values.
 
-    data: str
-    methods: str | None = None
-    out: Path | None = None
-    source: dict[str, Any]
-    """The fields of `DataSource`."""
-    plan: dict[str, Any]
-    """The fields of `Experiment`."""
-    recipe: str | None = None
-    recipe_changes: dict[str, Any]
-    network: dict[str, Any]
-    """Settings of the network."""
-    device: str = "auto"
-    executor: str = "local"
-    ray: dict[str, Any] = field(default_factory=dict)
-    """Settings of `RayExecutor`."""
-    workers: int | None = None
-    pack: int | Literal["auto"] = "auto"
-    threads: int | None = None
-    dry_run: bool = False
-    cache: Path | None = None
-    logger: str = "none"
-    against: str | None = None
-    """The row of the table that others are tested against; the best if None."""
-    alone: str | None = None
-    """The row that is compared with that one, or with ce, by itself."""
-    as_json: bool = False
-    quiet: bool = False
+    Example:
+        >>> tuned_values(["lr=1e-4,3e-4", "epochs=5"])
+        {'lr': [0.0001, 0.0003], 'epochs': [5]}
+    """
+    texts = (pair.partition("=") for pair in pairs)
+    return {name: [setting_value(value) for value in values.split(",")] for name, _, values in texts}
 
 
-def compare_all(request: CompareRequest) -> None:
-    """Plans or makes the comparison that was asked for."""
-    experiment = experiment_of(request)
-    folder = folder_of(request, experiment)
-    check_folder_path(folder)
-    _check_rows(request, experiment, folder)
-    if request.dry_run:
-        executor = executor_of(request)
-        # A cluster may have GPUs where this machine has none; then the estimate is that of a CPU.
-        device = request.device if request.executor == "local" else "auto"
-        fabric = make_fabric(device=device, precision=experiment.precision)
-        if fabric.device.type == "cpu":
-            torch.set_num_threads(request.threads or 1)  # so that the probe is as fast as a worker
-        estimate = plan_runs(experiment, folder, fabric=fabric)
-        if not request.quiet:
-            notes = first_weights_notes(estimate.backbone, experiment.weights) if estimate.backbone else ()
-            print_notes((*estimate.notes, *notes))
-        print_plan(estimate.runs, executor=executor, as_json=request.as_json)
-        return
-    run_comparison(
-        experiment,
-        folder,
-        executor=executor_of(request),
-        device=request.device if request.executor == "local" else "auto",
-        cache=request.cache,
-        logger=request.logger,
-        against=request.against,
-        alone=request.alone,
-        as_json=request.as_json,
-        quiet=request.quiet,
-    )
-
-
-def experiment_of(request: CompareRequest) -> Experiment:
-    """The experiment of the file, or one about the data, with what the flags say instead."""
-    changes = request.source
-    file = expanded(request.data) if request.data.endswith(".toml") else _begun(request)
-    if file is not None:
-        plan = read_plan(file)
-        if table := _table_in_root(plan, changes):
-            changes = changes | {"data": str(table), "root": None}
+def experiment_of(
+    data: str,
+    *,
+    source: dict[str, Any],
+    plan: dict[str, Any],
+    recipe_changes: dict[str, Any],
+    network: dict[str, Any],
+    methods: str | None = None,
+    recipe: str | None = None,
+) -> tuple[Experiment, Path | None]:
+    """The experiment of a file, of a begun comparison or on data, with what the flags say instead; that comparison."""
+    begun = None if data in DATASETS or data.endswith(".toml") else config_of(expanded(data))
+    file = expanded(data) if data.endswith(".toml") else begun
+    if file is None:
+        known = Experiment(name=name_for(data), source=DataSource(data), methods=entries_from_text("paper,peak"))
     else:
-        plan = Experiment(
-            name=name_for(request.data), source=DataSource(request.data), methods=entries_from_text("paper,peak")
-        )
-    methods = plan.methods if request.methods is None else entries_from_text(request.methods, known=plan.methods)
-    recipe, source = plan.recipe, plan.recipe_source
-    if request.recipe is not None:
-        recipe, source = read_recipe(request.recipe)
-    elif request.methods is not None and source is not None:  # the file's other methods may use what these do not
-        source = replace(source, exempt=frozenset(recipe))
-    return replace(
-        plan,
-        methods=methods,
-        recipe=recipe | request.recipe_changes,
-        recipe_source=source and source.changed_by(request.recipe_changes),
-        network=plan.network | request.network,
-        source=replace(plan.source, **changes),
-        **request.plan,
+        known = read_plan(file)
+        if table := _table_in_root(known, source):
+            source = source | {"data": str(table), "root": None}
+    settings, recipe_source = known.recipe, known.recipe_source
+    if recipe is not None:
+        settings, recipe_source = read_recipe(recipe)
+    elif methods is not None and recipe_source is not None:  # the file's other methods may use what these do not
+        recipe_source = replace(recipe_source, exempt=frozenset(settings))
+    experiment = replace(
+        known,
+        methods=known.methods if methods is None else entries_from_text(methods, known=known.methods),
+        recipe=settings | recipe_changes,
+        recipe_source=recipe_source and recipe_source.changed_by(recipe_changes),
+        network=known.network | network,
+        source=replace(known.source, **source),
+        **plan,
     )
+    return experiment, begun and begun.parent
 
 
-def folder_of(request: CompareRequest, experiment: Experiment) -> Path:
-    """Where the runs are kept: as asked for, or in the comparison that is to go on."""
-    if request.out is not None:
-        return request.out
-    begun = _begun(request)
-    return Path("out", experiment.name) if begun is None else begun.parent
-
-
-def _begun(request: CompareRequest) -> Path | None:
-    """The experiment of a comparison's folder that was given in place of data; None where it is something else."""
-    return None if request.data in DATASETS else config_of(expanded(request.data))
-
-
-def _table_in_root(plan: Experiment, changes: dict[str, Any]) -> Path | None:
+def _table_in_root(plan: Experiment, changes: Mapping[str, Any]) -> Path | None:
     """The file that an experiment names without saying where it is, found in `--root`."""
     data, root = expanded(plan.source.data), changes.get("root")
     if plan.source.is_known or root is None or data.exists():
@@ -157,26 +101,106 @@ def _table_in_root(plan: Experiment, changes: dict[str, Any]) -> Path | None:
     return table if table.is_file() else None
 
 
-def _check_rows(request: CompareRequest, experiment: Experiment, folder: Path) -> None:
-    """Refuses rows that the table will not have, before anything is trained."""
-    rows = [entry.label for entry in experiment.methods]
-    rows += [path.name for path in sorted((folder / RUNS).glob("*")) if path.name not in rows]
-    check_rows(rows, against=request.against, alone=request.alone)
+def check_before(experiment: Experiment, folder: Path, rows: Mapping[str, str]) -> None:
+    """Refuses a folder of other things, and rows that the table will not have, before anything is trained."""
+    check_folder_path(folder)
+    labels = [entry.label for entry in experiment.methods]
+    labels += [path.name for path in sorted((folder / RUNS).glob("*")) if path.name not in labels]
+    check_rows(labels, against=rows.get("against"), alone=rows.get("alone"))
 
 
-def executor_of(request: CompareRequest) -> Executor:
+def executor_of(
+    name: str, *, device: str, workers: int | None, threads: int | None, pack: str, ray: Mapping[str, Any]
+) -> Executor:
     """What trains the runs."""
-    check_choice("executor", request.executor, ("local", "ray"))
-    if request.executor == "local":
-        if request.ray:
-            flags = ", ".join(f"--{name.replace('_', '-')}" for name in request.ray)
+    check_choice("executor", name, ("local", "ray"))
+    if name == "local":
+        if ray:
+            flags = ", ".join(f"--{each.replace('_', '-')}" for each in ray)
             raise InputError(f"`{flags}` has no use for the executor local: leave it out, or give --executor ray.")
-        return LocalExecutor(device=request.device, workers=request.workers, pack=request.pack, threads=request.threads)
-    if request.threads is not None:
+        return LocalExecutor(device=device, workers=workers, pack=_number_or_auto(pack), threads=threads)
+    if threads is not None:
         raise InputError("`--threads` has no use for the executor ray: give --cpus-per-run.")
-    if request.pack != "auto":
+    if pack != "auto":
         raise InputError("`--pack` has no use for the executor ray: give --gpus-per-run.")
-    return RayExecutor(device=request.device, workers=request.workers, **request.ray)
+    return RayExecutor(device=device, workers=workers, **ray)
+
+
+def _number_or_auto(pack: str) -> int | Literal["auto"]:
+    if pack == "auto":
+        return "auto"
+    if not pack.isdecimal() or int(pack) < 1:
+        raise InputError(f"`--pack` must be auto or an integer >= 1, got {pack!r}.")
+    return int(pack)
+
+
+def print_plan(
+    experiment: Experiment,
+    folder: Path,
+    *,
+    executor: Executor,
+    device: str,
+    threads: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Lists every run with its work and estimated time, or of many every method, and what they are together."""
+    fabric = make_fabric(device=device, precision=experiment.precision)
+    if fabric.device.type == "cpu":
+        torch.set_num_threads(threads or 1)  # so that the probe is as fast as a worker
+    estimate = plan_runs(experiment, folder, fabric=fabric)
+    if not quiet:
+        notes = first_weights_notes(estimate.backbone, experiment.weights) if estimate.backbone else ()
+        print_notes((*estimate.notes, *notes))
+    planned = estimate.runs
+    todo = [each for each in planned if each.state != "finished"]
+    seconds = sum(each.seconds for each in todo)
+    at_once = max(1, min(executor.workers, len(todo)))
+    alone = sum(each.seconds for each in todo if not each.in_company)
+    together = alone / executor.speedup(at_once) + (seconds - alone) / at_once
+    if as_json:
+        runs = [
+            {
+                "run": each.run.name,
+                "state": each.state,
+                **asdict(each.work),
+                "seconds": each.seconds,
+                "at_most": each.at_most,
+            }
+            for each in planned
+        ]
+        total = {"open": len(todo), "seconds": seconds, "workers": executor.workers, "seconds_with_workers": together}
+        print_json({"runs": runs, **total})
+        return
+    at_most = any(each.at_most for each in planned)
+    about, many = "at most" if at_most else "about", len(planned) > _MOST_LISTED
+    if many:
+        labels = dict.fromkeys(each.run.entry.label for each in planned)
+        groups = {label: [each for each in planned if each.run.entry.label == label] for label in labels}
+        rows = [_method_row(label, runs) for label, runs in groups.items()]
+        print_table(["method", "runs", "to train", "steps", "samples", about], rows)
+    else:
+        rows = [[each.run.name, each.state, f"{each.work.epochs:,}", *_work([each])] for each in planned]
+        print_table(["run", "state", "epochs", "steps", "samples", about], rows)
+    at_most = any(each.at_most for each in todo)
+    print_note(
+        f"{counted(len(planned), 'run')}, {len(todo)} to train: {'at most ' if at_most else ''}"
+        f"{counted(sum(each.work.steps for each in todo), 'step')}, about {duration(seconds)} of training, "
+        f"{duration(together)} with {counted(at_once, 'parallel run')}"
+        + ("; runs without improvement stop early (patience)." if at_most else ".")
+        + (" --json lists every run." if many else "")
+    )
+
+
+def _method_row(label: str, runs: Sequence[PlannedRun]) -> list[str]:
+    """Steps, samples and time are those of the runs that are still to be trained."""
+    todo = [each for each in runs if each.state != "finished"]
+    return [label, f"{len(runs):,}", f"{len(todo):,}", *_work(todo)]
+
+
+def _work(runs: Sequence[PlannedRun]) -> list[str]:
+    steps, samples = sum(each.work.steps for each in runs), sum(each.work.trained for each in runs)
+    return [f"{steps:,}", f"{samples:,}", duration(sum(each.seconds for each in runs))]
 
 
 def run_comparison(
@@ -187,8 +211,7 @@ def run_comparison(
     device: str = "auto",
     cache: Path | None = None,
     logger: str = "none",
-    against: str | None = None,
-    alone: str | None = None,
+    rows: Mapping[str, str] | None = None,
     as_json: bool = False,
     quiet: bool = False,
 ) -> Path | None:
@@ -201,8 +224,7 @@ def run_comparison(
         device: Where a frozen backbone looks at the images, or the encoder at texts.
         cache: Folder for decoded images.
         logger: What every epoch is sent to; see `onepeak.training.progress.LoggerWatch`.
-        against: The row that others are tested against; the best one of each metric if left out.
-        alone: The row that is compared with that one, or with ce, by itself; elb if left out.
+        rows: `against` and `alone`, rows of the table to compare with; see `onepeak.report.write_report`.
         as_json: Whether to print the findings as JSON.
         quiet: Whether to print nothing else.
 
@@ -222,12 +244,8 @@ def run_comparison(
     at_most = any(recipe.patience is not None for recipe in recipes.values())
     progress = Progress(runs, {label: recipe.epochs * trials for label, recipe in recipes.items()}, at_most=at_most)
     if not quiet:
-        print_notes(
-            (
-                *prepared_experiment.notes,
-                *first_weights_notes(prepared_experiment.network.backbone, experiment.weights),
-            )
-        )
+        print_notes(prepared_experiment.notes)
+        print_notes(first_weights_notes(prepared_experiment.network.backbone, experiment.weights))
         print_note(_title(prepared_experiment, folder, executor, num_runs=len(runs)))
     try:
         with watching(progress, quiet=quiet) as report:
@@ -237,7 +255,7 @@ def run_comparison(
     except KeyboardInterrupt:
         done = f"{progress.count('finished')} of {counted(len(runs), 'run')} are finished"
         raise StoppedError(f"Stopped: {done}; run the same command to resume.") from None
-    page = print_comparison(outcome, folder, against=against, alone=alone, as_json=as_json, quiet=quiet)
+    page = _print_outcome(outcome, folder, dict(rows or {}), as_json=as_json, quiet=quiet)
     if outcome.failed:
         first = outcome.failed[0]
         raise FailedRunsError(
@@ -257,3 +275,36 @@ def _title(prepared_experiment: PreparedExperiment, folder: Path, executor: Exec
         f"{epochs_in_words(prepared_experiment.recipe)}, {prepared_experiment.network.backbone}, "
         f"{counted(min(executor.workers, num_runs), 'worker')} on {', '.join(executor.devices)}; all in {folder}"
     )
+
+
+def _print_outcome(outcome: Outcome, folder: Path, rows: dict[str, str], *, as_json: bool, quiet: bool) -> Path | None:
+    """Writes the report and prints what was found; where all runs failed, only JSON has something to say.
+
+    Rows to compare with that have no finished run are left aside, and a note says so. Returns the report's page.
+    """
+    if not outcome.finished:
+        if as_json:
+            print_json(findings_record([folder], None, None))
+        return None
+    results = read_results(folder)
+    named = {"against": BASELINE, **rows}.values() if "alone" in rows else rows.values()
+    gone = [row for row in named if row not in set(results["label"])]
+    if gone:
+        print_note(f"Note: no run of {listed(gone)} is finished, so --against and --alone are ignored.")
+        rows = {}
+    try:
+        written = write_with_progress(folder, quiet=quiet, **rows)
+    except MissingExtraError as error:
+        if as_json:
+            raise
+        print_note(f"Note: {error}; then `onepeak report {folder}` writes tables and figures.")
+        return None
+    if as_json:
+        print_json(findings_record([folder], results, written, against=rows.get("against")))
+    else:
+        print_results(results, against=rows.get("against"))
+        if note := tuned_note(results):
+            print_note(f"Note: {note}")
+        if not quiet:
+            print_findings(written, folder, stderr=True)
+    return written.page

@@ -2,7 +2,7 @@
 
 import contextlib
 import shlex
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.splits.copies import has_texts
 from onepeak.errors import InputError, StoppedError
 from onepeak.experiment.folder import CLAIM, claim, read_result
-from onepeak.experiment.plan import Experiment, MethodEntry
+from onepeak.experiment.plan import Experiment
 from onepeak.experiment.prepared import PreparedExperiment, check_with, open_manifest, prepare_experiment
 from onepeak.metrics.functional import side_order_chance
 from onepeak.networks.text_encoder import TextEncoder
@@ -37,58 +37,49 @@ if TYPE_CHECKING:
     from lightning.fabric import Fabric
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrainRequest:
-    """The flags of `onepeak train`."""
-
-    experiment: Experiment
-    """Of one method."""
-    split: int
-    fold: int
-    out: Path
-    device: str
-    threads: int | None
-    logger: str
-    resume: bool
-    cache: Path | None
-    quiet: bool
-
-    @property
-    def entry(self) -> MethodEntry:
-        """The method."""
-        return self.experiment.methods[0]
-
-
-def train_one(request: TrainRequest) -> None:
-    """Trains the model that was asked for and prints what it is worth."""
-    experiment, out = request.experiment, request.out
-    if request.resume and (result := read_result(out)) is not None:
-        refuse_other(request, open_manifest(experiment), result)
+def train_one(
+    experiment: Experiment,
+    only: tuple[int, int],
+    out: Path,
+    *,
+    device: str,
+    threads: int | None,
+    cache: Path | None,
+    logger: str,
+    resume: bool,
+    quiet: bool,
+) -> None:
+    """Trains the experiment's one method on one split and fold, and prints what the model is worth."""
+    if resume and (result := read_result(out)) is not None:
+        refuse_other(experiment, only, out, open_manifest(experiment), result)
         (out / CHECKPOINT).unlink(missing_ok=True)  # of a run that was killed at its very end
         typer.echo(f"{out} is already finished.")
         return
-    check_folder(out, resume=request.resume)
+    check_folder(out, resume=resume)
     # A mistake is told before any image is read, and before lightning is imported, which takes longer than all this.
-    find_device(request.device)
-    manifest, only = open_manifest(experiment), (request.split, request.fold)
+    find_device(device)
+    manifest = open_manifest(experiment)
     recipe = check_with(manifest, experiment, only=only)
-    fabric = make_fabric(device=request.device, precision=experiment.precision)
+    fabric = make_fabric(device=device, precision=experiment.precision)
     done = epochs_done(out / CHECKPOINT)
-    logger = LoggerWatch(request.logger, out) if fabric.is_global_zero and request.logger != "none" else None
+    main = fabric.is_global_zero
+    watches: list[Watch] = [LoggerWatch(logger, out)] if main and logger != "none" else []
     prepared_experiment = prepare_experiment(
-        experiment, manifest, recipe, cache=request.cache, quiet=request.quiet, only=only, device=request.device
+        experiment, manifest, recipe, cache=cache, quiet=quiet, only=only, device=device
     )
-    threads = request.threads or (
-        1 if fabric.device.type == "cpu" and _takes_short_steps(prepared_experiment) else None
-    )
+    if threads is None and fabric.device.type == "cpu" and _takes_short_steps(prepared_experiment):
+        threads = 1  # a table's steps are so short that threads only wait for each other
     if threads is not None:
-        torch.set_num_threads(threads)  # a table's steps are so short that threads only wait for each other
-    if fabric.is_global_zero and not request.quiet:
-        announce(request, prepared_experiment, device=fabric.device, done=done)
-    result = train_watched(request, prepared_experiment, fabric=fabric, logger=logger)
-    if fabric.is_global_zero:
+        torch.set_num_threads(threads)
+    if main and not quiet:
+        announce(prepared_experiment, device=fabric.device)
+        if resume:
+            nothing = f"{out} holds nothing to resume: training starts from scratch"
+            print_note(f"resuming after epoch {done} of {prepared_experiment.recipe.epochs}" if done else nothing)
+    result = train_watched(prepared_experiment, out, fabric=fabric, watches=watches, resume=resume, quiet=quiet)
+    if main:
         show(result, manifest.num_classes, out)
-        if not request.quiet:
+        if not quiet:
             print_notes(training_warnings(result, manifest.num_classes, values_to_lower(out, result["selected_by"])))
             print_note(f"Next: onepeak inspect {out} --open, or onepeak predict {out} FILES")
 
@@ -108,61 +99,50 @@ def check_folder(out: Path, *, resume: bool) -> None:
         refuse_others(out)
 
 
-def resume_command() -> str:
-    """What to type to go on with this run."""
-    return shlex.join([*(argument for argument in command_line() if argument != "--resume"), "--resume"])
-
-
-def announce(
-    request: TrainRequest, prepared_experiment: PreparedExperiment, *, device: torch.device, done: int
-) -> None:
-    """What is about to be trained, on what, and from which epoch on."""
-    manifest, backbone, epochs = (
-        prepared_experiment.prepared.manifest,
-        prepared_experiment.network.backbone,
-        prepared_experiment.recipe.epochs,
-    )
-    print_notes((*prepared_experiment.notes, *first_weights_notes(backbone, prepared_experiment.experiment.weights)))
+def announce(prepared_experiment: PreparedExperiment, *, device: torch.device) -> None:
+    """What is about to be trained, and on what."""
+    experiment, manifest = prepared_experiment.experiment, prepared_experiment.prepared.manifest
+    backbone = prepared_experiment.network.backbone
+    print_notes((*prepared_experiment.notes, *first_weights_notes(backbone, experiment.weights)))
     print_note(
-        f"{request.entry.name} on {manifest.name}: {manifest.num_classes} classes, "
+        f"{experiment.methods[0].name} on {manifest.name}: {manifest.num_classes} classes, "
         f"{' / '.join(str(size) for size in prepared_experiment.splits[0].sizes.values())} to train / validate / test, "
         f"{backbone}, {epochs_in_words(prepared_experiment.recipe)}, {device}"
     )
-    if request.resume:
-        nothing = f"{request.out} holds nothing to resume: training starts from scratch"
-        print_note(f"resuming after epoch {done} of {epochs}" if done else nothing)
 
 
 def train_watched(
-    request: TrainRequest, prepared_experiment: PreparedExperiment, *, fabric: "Fabric", logger: LoggerWatch | None
+    prepared_experiment: PreparedExperiment,
+    out: Path,
+    *,
+    fabric: "Fabric",
+    watches: list[Watch],
+    resume: bool,
+    quiet: bool,
 ) -> dict[str, Any]:
     """Trains in the folder, which nobody else may do meanwhile, and shows how it goes on; gives the result."""
-    settings, (split,), out = prepared_experiment.settings(request.entry), prepared_experiment.splits, request.out
-    watches: list[Watch] = []
+    (entry,), (split,) = prepared_experiment.experiment.methods, prepared_experiment.splits
+    settings, prepared = prepared_experiment.settings(entry), prepared_experiment.prepared
     with contextlib.ExitStack() as stack:
         make_out(out)
         if fabric.is_global_zero:
             if not stack.enter_context(claim(out)):
                 raise InputError(f"`--out` {out} is in use by another process: wait, or give another folder.")
-            check_folder(out, resume=request.resume)  # again: another may have ended meanwhile
+            check_folder(out, resume=resume)  # again: another may have ended meanwhile
             bar = ProgressBar(
                 settings.method,
                 settings.recipe.epochs,
                 at_most=settings.recipe.patience is not None,
-                select=settings.selection(prepared_experiment.prepared.manifest.name),
-                quiet=request.quiet,
+                select=settings.selection(prepared.manifest.name),
+                quiet=quiet,
             )
-            watches.append(stack.enter_context(bar))
-            if logger is not None:
-                watches.append(logger)
+            watches = [stack.enter_context(bar), *watches]
         try:
             notes = prepared_experiment.shared_by_parts(split)
-            return train_run(
-                settings, prepared_experiment.prepared, split, out, fabric=fabric, watches=tuple(watches), notes=notes
-            )
+            return train_run(settings, prepared, split, out, fabric=fabric, watches=tuple(watches), notes=notes)
         except KeyboardInterrupt:
-            has_checkpoint = (out / CHECKPOINT).exists()
-            how = f"to resume, run: {resume_command()}" if has_checkpoint else "no epoch was finished."
+            again = shlex.join([*(word for word in command_line() if word != "--resume"), "--resume"])
+            how = f"to resume, run: {again}" if (out / CHECKPOINT).exists() else "no epoch was finished."
             raise StoppedError(f"Stopped: {how}") from None
 
 
@@ -182,21 +162,23 @@ def show(result: dict[str, Any], num_classes: int, out: Path) -> None:
     )
 
 
-def refuse_other(request: "TrainRequest", manifest: Manifest, result: dict[str, Any]) -> None:
+def refuse_other(
+    experiment: Experiment, only: tuple[int, int], out: Path, manifest: Manifest, result: dict[str, Any]
+) -> None:
     """A finished run is not taken for one that was asked for with other settings."""
-    experiment, entry = request.experiment, request.entry
+    (entry,), (split, fold) = experiment.methods, only
     settings = {
         "method": entry.name,
         "variant": entry.variant,
         "method_settings": entry.settings,
         "dataset": manifest.name,
-        "split": request.split,
-        "fold": request.fold,
+        "split": split,
+        "fold": fold,
         "seed": experiment.seed,
         **{name: value for name, value in experiment.recipe.items() if name in SETTING_NAMES},
         **without_encoder(manifest, experiment.network),
     }
-    description = load_description(request.out)
+    description = load_description(out)
     trained = result | result.get("recipe", {}) | asdict(description.network)
     others = [
         f"{name} = {trained[name]}, not {value}"
@@ -211,8 +193,8 @@ def refuse_other(request: "TrainRequest", manifest: Manifest, result: dict[str, 
         others.append("another encoder of texts (--backbone)")
     if others:
         raise InputError(
-            f"`--out` {request.out} holds a finished run with {'; '.join(others)}: give another --out "
-            f"(to start from its weights: --weights {request.out / WEIGHTS})."
+            f"`--out` {out} holds a finished run with {'; '.join(others)}: give another --out "
+            f"(to start from its weights: --weights {out / WEIGHTS})."
         )
 
 

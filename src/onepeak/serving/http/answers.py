@@ -55,12 +55,12 @@ class Answer(BaseModel):
     )
     interval: tuple[int, int] | None = Field(
         description="The lowest and the highest label of an interval that contains the true label for a share of "
-        "1 - alpha of all items; null if the model has no intervals."
+        "1 - alpha of all samples; null if the model has no intervals."
     )
     interval_names: tuple[str, str] | None = Field(description="The names of the classes at both ends.")
     evidence: list[list[float]] | None = Field(
         description="With evidence=true, where in the image the class comes from: rows of numbers from top to "
-        "bottom, more for stronger evidence, to be laid over the image. Each is the score of the class at its place "
+        "bottom, more for stronger evidence, to be laid over the image. Each is the score of the class at its position "
         "less the mean score of all classes there, below zero where others have more; of a method without scores, its "
         "log-probability there."
     )
@@ -71,7 +71,7 @@ class FailedItem(BaseModel):
 
     item: int = Field(description="The position in the request, from 0.")
     file: str | None = Field(description="The name of the file, if it was sent with one.")
-    error: Problem = Field(description="Why there is no prediction for this item.")
+    error: Problem = Field(description="Why there is no prediction for this sample.")
 
 
 class PredictResponse(BaseModel):
@@ -81,9 +81,9 @@ class PredictResponse(BaseModel):
 
     model_id: str | None = Field(description=_MODEL_ID)
     classes: list[str] = Field(description="The classes in their order.")
-    alpha: float | None = Field(description="The share of items whose interval may miss the true class.")
+    alpha: float | None = Field(description="The share of samples whose interval may miss the true class.")
     notes: list[str] = Field(description="What the user should know about these predictions.")
-    predictions: list[Answer | FailedItem] = Field(description="A prediction, or why there is none, for every item.")
+    predictions: list[Answer | FailedItem] = Field(description="A prediction, or why there is none, for every sample.")
 
 
 class ColumnCard(BaseModel):
@@ -121,7 +121,7 @@ class ReadingCard(BaseModel):
     """How the server reads posteriors; a request may change everything but the costs."""
 
     alpha: float | None = Field(
-        description="The share of items whose interval may miss the true class; null without intervals."
+        description="The share of samples whose interval may miss the true class; null without intervals."
     )
     decide: str | None = Field(
         description="How the label follows from the posterior: mode, median, mean, cost or another rule; null for the "
@@ -155,7 +155,7 @@ class ModelCard(BaseModel):
     evidence_range: tuple[float, float] | None = Field(
         description="The scale of every evidence map: the value to draw as nothing, which is the evidence for a class "
         "that has no more than others, and the value to draw brightest, which the predicted class reaches at its "
-        "highest place in the strongest tenth of some validation images, or 1 more than the first. Null for a model "
+        "highest position in the strongest tenth of some validation images, or 1 more than the first. Null for a model "
         "from an earlier version, and without maps."
     )
     data: str = Field(description="The data that the model was trained on.")

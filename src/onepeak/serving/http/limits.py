@@ -128,7 +128,7 @@ class Share:
         """
         load = self.load
         if load.held[name] + amount > load.most[name]:
-            raise load.busy(f"{load.held[name]} {name} wait for their answers")
+            raise load.busy(f"{load.held[name]} {name} wait")
         load.held[name] += amount
         self.held[name] += amount
 
@@ -150,7 +150,7 @@ async def while_wanted(request: Request, load: Load, work: Coroutine[Any, Any, R
             return task.result()
         if gone.done():
             raise ClientDisconnect
-        raise load.busy(f"an answer takes longer than {load.limits.answer_seconds:g} s: send fewer items")
+        raise load.busy(f"a prediction takes longer than {load.limits.answer_seconds:g} s: send fewer samples")
     finally:
         task.cancel()
         gone.cancel()

@@ -49,10 +49,10 @@ _FAILURES: dict[int | str, dict[str, Any]] = {
     401: {"model": Failure, "description": "The token is missing or wrong."},
     403: {"model": Failure, "description": "The request comes from a page of another site."},
     408: {"model": Failure, "description": "The body did not arrive in time."},
-    413: {"model": Failure, "description": "Too many bytes, items or pixels."},
+    413: {"model": Failure, "description": "Too many bytes, images, rows or pixels."},
     415: {"model": Failure, "description": "The content type is not one that the model reads."},
     421: {"model": Failure, "description": "The host is not localhost, and the server has no token."},
-    422: {"model": Failure, "description": "An option is wrong, or there is no prediction for any item."},
+    422: {"model": Failure, "description": "An option is wrong, or there is no prediction for any sample."},
     503: {
         "model": Failure,
         "description": "The server is busy: retry after `Retry-After` seconds.",
@@ -68,7 +68,7 @@ class Options(BaseModel):
 
     alpha: Annotated[float, Field(ge=1e-6, lt=1)] | SkipJsonSchema[None] = Field(
         None,
-        description="The share of items whose interval may miss the true class; at least smallest_alpha of "
+        description="The share of samples whose interval may miss the true class; at least smallest_alpha of "
         "GET /v1/model.",
     )
     decide: Literal["mode", "median", "mean"] | SkipJsonSchema[None] = Field(
@@ -97,7 +97,7 @@ def predict_router(
         "/model",
         operation_id="model",
         summary="Describes the model",
-        description="Its classes in order, the inputs it takes, how it was trained, and how it answers.",
+        description="Its classes in order, the inputs it takes, how it was trained, and how its posteriors are read.",
         response_description="The model.",
         responses=_some(401, 421),
     )
@@ -153,7 +153,7 @@ _DESCRIPTION = {
     "pictures": "Send one image as the body, or one or more as files of a form: "
     "curl -F images=@a.png -F images=@b.jpg http://127.0.0.1:8000/v1/predict\n\n"
     "The format of a file is recognised by its bytes, not by its name or declared type. An image that cannot be read "
-    "gets an entry with its error, and the others are answered; if none can be, the status is 422, or 413 if all are "
+    "gets an entry with its error, and the others get theirs; if none can be, the status is 422, or 413 if all are "
     "too large. Requests that arrive together are computed together. " + _USUAL,
     "rows": 'Send {"rows": [{column: value, ...}, ...]}: '
     """curl --json '{"rows": [{"age": 41}]}' http://127.0.0.1:8000/v1/predict\n\n"""

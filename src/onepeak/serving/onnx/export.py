@@ -156,8 +156,8 @@ _OUTPUTS = {
     "label": "The class decided on: its position in `classes`, from 0.",
     "soi": "Side order index: the share of adjacent classes whose probability falls away from the label; 1 is best.",
     "interval": "Lowest and highest class of an interval that misses the true class in a share `alpha` of samples.",
-    "distance": "How far the image lies from those of the training in the network's features; do not rely on answers "
-    "beyond 1, which one in 20 usual images reaches.",
+    "distance": "How far the image lies from those of the training in the network's features; do not rely on "
+    "predictions beyond 1, which one in 20 usual images reaches.",
 }
 
 
