@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from onepeak._core.formats import read_toml
 from onepeak._core.records import Count, NumClasses, Within, read_json, record_of
@@ -65,7 +65,7 @@ class RunResult:
     format: int = FORMAT
     method: str
     label: str | None = None
-    variant: str
+    variant: Literal["corrected", "as_published"]
     method_settings: dict[str, Any] = field(default_factory=dict)
     dataset: str
     num_classes: NumClasses | None = None
