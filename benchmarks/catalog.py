@@ -169,6 +169,5 @@ def main() -> None:
     print(by_family(table).round(2).to_string())
 
 
-
 if __name__ == "__main__":
     main()
