@@ -3,7 +3,7 @@
 Run: python benchmarks/catalog.py FOLDER... --out results/catalog   (folders of onepeak compare, one per data set)
 or:  python benchmarks/catalog.py results/catalog/runs.csv --out results/catalog   (from the committed lines)
 Writes runs.csv, methods.csv and sets.csv (a line a method: over all data sets, and on each), ranks-mae.png,
-ranks-rps_tempered.png, ranks-soi_predicted.png and accuracy-consistency.png, and prints the median method of each family.
+ranks-rps_tempered.png, ranks-soi_predicted.png and accuracy-consistency.png; prints the median method of each family.
 Method: figures are means over the folds of a data set. Errors of different data sets cannot be averaged, so MAE and RPS
 are ratios to those of cross-entropy on the same folds, averaged as logarithms. Ranks are over all methods of a data
 set; ties share a rank. Folds that not all methods finished are left out. Friedman's test and Nemenyi's critical
