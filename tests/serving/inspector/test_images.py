@@ -17,7 +17,7 @@ from onepeak.networks.own_backbone import source_digest
 from onepeak.report.source import Source
 from onepeak.serving import load
 from onepeak.serving.inspector.images import LARGE_SIDE, EvidenceMaps, ImageReader, overlay
-from onepeak.serving.inspector.inspection import find_runs
+from onepeak.serving.inspector.runs import find_runs
 from onepeak.training.model_files import ModelDescription, save_model
 
 
@@ -182,6 +182,6 @@ def test_a_network_with_maps_has_evidence_and_is_not_loaded_to_know_it(compared)
 def test_a_model_that_is_gone_or_damaged_is_told(run_of):
     run = run_of("Maps")
     (run.folder / "onepeak.json").write_text("{")
-    assert "onepeak.json is damaged" in EvidenceMaps().missing(run)
+    assert "is damaged" in EvidenceMaps().missing(run)
     (run.folder / "model.safetensors").unlink()
     assert EvidenceMaps().missing(run) == "This run kept no model."
