@@ -24,7 +24,7 @@ _CONFIDENCE = "95 % confidence"
 """The column of confidence intervals: not of the model's intervals of classes."""
 
 
-@options.with_flags(source=options.LABELLED | options.only("skip_bad"), posterior=options.POSTERIOR)
+@options.with_flags(source=options.LABELLED | options.only("subgroup", "skip_bad"), posterior=options.POSTERIOR)
 def evaluate(
     model: Path,
     data: str,
@@ -77,6 +77,13 @@ def evaluate(
     print_table(("as predicted", "value", _CONFIDENCE, "what it is"), _as_predicted(found))
     typer.echo()
     print_table(*_by_class(loaded.classes, found))
+    for column, figures in found.subgroups.items():
+        typer.echo()
+        rows = [
+            (name, f"{each['samples']:,}", f"{each['accuracy']:.1%}", f"{each['mae']:.4f}")
+            for name, each in figures.items()
+        ]
+        print_table((column, "samples", "accuracy", "mae"), rows)
     print_note(f"--json prints all {len(found.metrics)} metrics. Next: onepeak inspect {model} --data {data}")
 
 
@@ -118,6 +125,7 @@ def _record(model: "Model", name: str, part: str | None, found: "Evaluation") ->
         "metrics": found.metrics,
         "calibrated": found.calibrated,
         "paradoxical": found.paradoxical,
+        **({"subgroups": found.subgroups} if found.subgroups else {}),
         **cost,
         "confidence": confidence,
         "chance": {each.name: each.chance(num_classes, decision) for each in METRICS if each.chance is not None},

@@ -1,7 +1,7 @@
 """How good a trained model is on data it is shown now."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from onepeak.serving.model import Model
 from onepeak.serving.predict import notes_of, predict_all
 from onepeak.serving.table_rows import TableRows, unlike_rows
 from onepeak.training.calibration import figures_of, frequency_gap, frequency_note
-from onepeak.training.evaluate import measure
+from onepeak.training.evaluate import figures_by, measure
 from onepeak.training.model_files import short
 
 
@@ -49,6 +49,8 @@ class Evaluation:
     """Whether the model was trained on each of them, byte for byte (of a table: on a row with the same features)."""
     confidence: Confidence | None = None
     """How far the figures may be off because few items were measured; None if that was not asked for."""
+    subgroups: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
+    """Number of samples, accuracy and MAE by the values of each column of subgroups."""
     failed: tuple[Row, ...] = ()
     """The images that could not be read and were left out, with their errors."""
     notes: tuple[str, ...] = ()
@@ -139,6 +141,7 @@ def evaluate(
         labels=labels,
         trained_on=_trained_on(model, data.items),
         confidence=sure,
+        subgroups={name: figures_by(prediction, values) for name, values in data.subgroups.items()},
         failed=tuple(each.row for each in failed),
         notes=(
             *data.notes,

@@ -84,11 +84,15 @@ class ModelDescription:
     """Number of networks whose mean is the posterior."""
     one_peak: bool = False
     """Whether that mean is projected to one peak."""
+    flips: bool = False
+    """Whether each image and its mirror image are predicted, and the mean taken."""
     format: int = FORMAT
 
     def __post_init__(self) -> None:
         if len(set(self.classes)) < max(2, len(self.classes)):
             raise InputError("`classes` must be at least 2 different names.", argument="classes")
+        if self.flips and (self.members == 1 or self.resize is None):
+            raise InputError("`flips` must be false but for several networks of images.", argument="flips")
         if self.evidence_range is not None:
             check_number("evidence_range", self.evidence_range[1], above=self.evidence_range[0])
 
@@ -166,7 +170,7 @@ def load_network(folder: Path, description: ModelDescription) -> Network:
         if any(name.startswith("backbone.") for name in weights):
             shared = network.backbone
             networks = [Network(nn.Identity(), each.head, each.method) for each in networks]
-        network = mean_of(networks, one_peak=description.one_peak, backbone=shared)
+        network = mean_of(networks, one_peak=description.one_peak, backbone=shared, flips=description.flips)
     if source_digest(description.network.backbone) != description.backbone_source:
         warnings.warn(
             f"The source file of {description.network.backbone} has changed since the model was trained: predictions "
