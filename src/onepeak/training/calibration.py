@@ -130,7 +130,8 @@ def calibration_of(valid: Predictions) -> Calibration:
     """
     temperature, note = _temperature(valid)
     tempered = replace(valid, log_probs=temper(valid.log_probs, temperature))
-    num_groups, by_way = len(set(valid.groups)), {}
+    num_groups = len(set(valid.groups))
+    by_way: dict[str, tuple[float, ...]] = {}
     if 0 < num_groups < len(valid):
         ways: tuple[Combine, ...] = get_args(Combine)
         by_way = {how: _scores(tempered.combined(valid.groups, how)) for how in ways}
