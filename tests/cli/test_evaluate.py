@@ -179,3 +179,11 @@ def test_figures_are_given_by_subgroup(run, listed):
     of_one = json.loads(run(image_run().folder, listed, "--label", "grade", "--json"))["metrics"]
     assert sites["a"]["mae"] == pytest.approx(of_one["mae"])
     assert sites["a"]["accuracy"] == pytest.approx(of_one["accuracy"])
+
+
+def test_what_a_table_rests_on_is_shown_column_by_column(run, tmp_path):
+    arguments = (table_run().folder, write_table(tmp_path / "new.csv", 60), "--importance")
+    columns = json.loads(run(*arguments, "--json"))["importance"]
+    assert {each["column"] for each in columns} == {"size", "tone"}
+    assert [each["rise"] for each in columns] == sorted((each["rise"] for each in columns), reverse=True)
+    assert f"{columns[0]['column']}\t{columns[0]['rise']:.4f} +- " in run(*arguments)

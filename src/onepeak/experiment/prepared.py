@@ -281,7 +281,9 @@ def checked_recipe(manifest: Manifest, experiment: Experiment) -> Recipe:
     of_all += useless(experiment.tune, tuned, "tune.")
     for name in experiment.tune:
         if name in experiment.recipe and name not in common.exempt:
-            text = f"`tune` must leave {name} alone, as it was given ({experiment.recipe[name]!r}): give one of the two."
+            text = (
+                f"`tune` must leave {name} alone, as it was given ({experiment.recipe[name]!r}): give one of the two."
+            )
             of_all.append(InputError(text, key=f"tune.{name}"))
     if problems := [*(problem.at(file=common.file) for problem in of_all), *of_methods]:
         raise together(problems)
