@@ -112,11 +112,11 @@ def test_a_table_is_finished_by_one_training_on_all_samples(run, table, tmp_path
     assert model.description.calibration.num_samples == sum(each.calibration.num_samples for each in members)
     assert model.description.metrics["test"]["mae"] == np.mean([each.metrics["test"]["mae"] for each in members])
     assert not (folder / "model" / "checkpoint.pt").exists()
-    assert len(model.predict(table).labels) == 80
+    assert len(model.predict(table).predicted_index) == 80
 
 
 @pytest.mark.bad_input
 def test_flips_need_images(run, table, tmp_path):
     status, _, errors = run("fit", table, "--label", "grade", "--flips", "--device", "cpu", "--out", tmp_path / "o")
     assert status == 2
-    assert "`flips` needs several networks (--preset good or best) of images that training mirrors" in errors
+    assert "`--flips` needs several networks (--preset good or best) of images that training mirrors" in errors

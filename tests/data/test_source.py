@@ -301,6 +301,6 @@ def test_values_of_subgroups_are_read_as_written_and_rows_left_out_are_left_out(
     assert data.take([2, 1]).subgroups == {"site": ("01", "not given")}
     with pytest.raises(InputError, match=r"Unknown column 'sight'\. Did you mean 'site'\?"):
         DataSource(file, subgroup=["sight"], skip_bad=True).open()
-    many = write("many.csv", "n,label\n" + "".join(f"{number},{number % 2}\n" for number in range(150)))
+    many = write("many.csv", "n,label\n" + "".join(f"{number**2},{number % 2}\n" for number in range(150)))
     with pytest.raises(InputError, match="`subgroup` must name columns with at most 100 values, got 'n' with 150"):
         DataSource(many, subgroup=["n"]).open()

@@ -161,8 +161,8 @@ def finish(
     else:
         finish_comparison(choice, out)
     if not quiet:
-        made = "one network of all samples" if refit else counted(len(choice.runs), "network")
-        print_note(f"{choice.label}: validation {choice.select} {choice.value:.3f}, {made}")
+        content = "one network of all samples" if refit else counted(len(choice.runs), "network")
+        print_note(f"{choice.label}: validation {choice.select} {choice.value:.3f}, {content}")
     _tell_model(out, quiet=quiet)
 
 

@@ -198,7 +198,7 @@ class DataSource:
             if name not in frame.columns:
                 error = unknown_name("column", name, list(frame.columns))
                 raise InputError(str(error), argument="subgroup", fix="Name the column with `subgroup`.")
-            found[name] = tuple(value or "not given" for value in texts_of(frame.loc[list(rows or ()), name]))
+            found[name] = tuple(value or "not given" for value in texts_of(frame[name].reindex(list(rows or ()))))
             if (count := len(set(found[name]))) > _MOST_SUBGROUPS:
                 raise InputError(
                     f"`subgroup` must name columns with at most {_MOST_SUBGROUPS} values, got {name!r} with {count:,}: "

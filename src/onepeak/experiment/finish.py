@@ -1,6 +1,7 @@
 """`onepeak finish`: the model that a comparison chose, by validation alone."""
 
 import shutil
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,13 +76,13 @@ def choice_of(comparison: Path) -> Choice:
     means = results.groupby("label", sort=False)[f"valid_{metric}"].mean()
     label = str(means.index[chosen(means.tolist(), metric)])
     own = results[(results["label"] == label) & (results["split"] == results["split"].min())]
-    tuned = [tuple(each.items()) for each in own["tuned"]]
+    (tuned, _), *_ = Counter(tuple(each.items()) for each in own["tuned"]).most_common()
     return Choice(
         comparison=comparison,
         label=label,
         select=metric,
         value=float(means[label]),
-        tuned=dict(max(tuned, key=tuned.count)),
+        tuned=dict(tuned),
         runs=tuple(map(Path, own["folder"])),
     )
 

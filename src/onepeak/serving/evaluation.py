@@ -135,7 +135,7 @@ def evaluate(
     data = data.take(raw.items) if failed else data
     labels = torch.from_numpy(data.labels.copy())
     raw, groups, trained_on = replace(raw, truth=labels, source_name=source_name), data.groups, _trained_on(model, data)
-    prediction = model.read(raw, options)
+    prediction = of_samples = model.read(raw, options)
     measured = replace(prediction, log_probs=options.projected(raw.log_probs, raw.predicted_index))
     if combine is not None and groups is not None:
         prediction = model.read_groups(raw, groups, combine, options)
@@ -162,7 +162,7 @@ def evaluate(
         labels=labels,
         trained_on=trained_on,
         confidence=sure,
-        subgroups={name: figures_by(prediction, values) for name, values in data.subgroups.items()},
+        subgroups={name: figures_by(of_samples, values) for name, values in data.subgroups.items()},
         failed=tuple(each.row for each in failed),
         notes=(
             *data.notes,
