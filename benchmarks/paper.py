@@ -18,7 +18,7 @@ import pandas as pd
 
 from onepeak.experiment.plan import PAPER_METHODS
 from onepeak.experiment.published import published_figure
-from onepeak.report.method_tables import latex_table, markdown_table
+from onepeak.report.tables import latex_table, markdown_table
 from reproduction.cost import cost_table
 from reproduction.differences import Difference, differences, read_explanations
 from reproduction.figures import figure_2_caption, panels, write_figures

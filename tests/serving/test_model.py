@@ -205,7 +205,7 @@ def test_a_description_with_another_number_of_classes_or_format_is_refused(copie
     with pytest.raises(InputError, match="must be of format 1, got 2: it needs another version of onepeak"):
         load(copied)
     path.write_text("{")
-    with pytest.raises(InputError, match="must be a description that onepeak wrote"):
+    with pytest.raises(InputError, match="is damaged"):
         load(copied)
 
 
