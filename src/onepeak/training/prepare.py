@@ -159,10 +159,9 @@ def prepare(
         )
     kept = manifest if len(store) == len(manifest) else manifest.take(store.kept)
     files = kept.items
+    doubts = ()
     if isinstance(files, ImageFiles):
         kept = replace(kept, items=replace(files, digests=store.digests))
-    doubts: tuple[str, ...] = ()
-    if isinstance(files, ImageFiles):
         doubts = depth_notes([files.root / files.paths[item] for item in evenly_spread(len(files))], recipe.bits)
     prepared = Prepared(manifest=kept, store=store, digests=store.digests, doubts=doubts)
     if keep_classes:
