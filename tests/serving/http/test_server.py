@@ -214,7 +214,7 @@ def test_of_too_many_connections_the_longest_idle_are_closed_for_new_ones(monkey
 
     with running(create_app(None, extra_routers=[router])) as address, contextlib.ExitStack() as sockets:
         place = urlsplit(address).hostname, urlsplit(address).port
-        under_way = http.client.HTTPConnection(*place, timeout=20)
+        under_way = sockets.enter_context(contextlib.closing(http.client.HTTPConnection(*place, timeout=20)))
         under_way.request("GET", "/slow")
         assert begun.wait(20)
         idle = [sockets.enter_context(socket.create_connection(place, timeout=20)) for _ in range(60)]
@@ -224,7 +224,8 @@ def test_of_too_many_connections_the_longest_idle_are_closed_for_new_ones(monkey
         idle[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert idle[-1].recv(100).startswith(b"HTTP/1.1 200")
         go.set()
-        assert under_way.getresponse().read() == b"true", "a request under way is left alone"
+        with under_way.getresponse() as answer:
+            assert answer.read() == b"true", "a request under way is left alone"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
