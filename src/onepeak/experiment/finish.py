@@ -36,6 +36,7 @@ from onepeak.training.model_files import (
     save_held_out_items,
     save_model,
     save_trained_items,
+    write_digests,
 )
 from onepeak.training.out_folder import RESULT, make_out, refuse_others
 from onepeak.training.predictions_file import part_predictions
@@ -171,6 +172,7 @@ def _write(choice: Choice, out: Path, state: dict[str, Tensor], **changes: Any) 
     save_held_out_items(out, [])
     save_model(out, description, state)
     write_card(out, description, {})
+    write_digests(out)
 
 
 def _held_out(choice: Choice) -> Predictions:

@@ -226,7 +226,7 @@ def fit(
         write_text_in_one_step(out / LEADERBOARD, leaderboard(known))  # a kill may have come before
         return known
     manifest = open_manifest(experiment)
-    recipe = check_with(manifest, experiment, only=(0, 0))
+    recipe = check_with(manifest, experiment, only=(0, 0), cache=cache)
     prepared_experiment = prepare_experiment(
         experiment, manifest, recipe, cache=cache, quiet=quiet, only=(0, 0), device=fabric.device.type
     )
