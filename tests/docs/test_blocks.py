@@ -138,7 +138,7 @@ def test_toml_blocks_can_be_read(page):
 
 
 def test_blocks_have_a_language_that_is_checked():
-    """`text` is for output and layouts."""
-    known = {"python", "bash", "sh", "toml", "text", "json", "http"}
+    """`text` is for output and layouts, `yaml` for settings of other programs."""
+    known = {"python", "bash", "sh", "toml", "text", "json", "http", "yaml"}
     wrong = [f"{b.page.name}:{b.line} {b.language}" for page in PAGES for b in blocks(page) if b.language not in known]
     assert not wrong

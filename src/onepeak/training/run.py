@@ -38,6 +38,7 @@ from onepeak.training.model_files import (
     save_held_out_items,
     save_model,
     save_trained_items,
+    write_digests,
 )
 from onepeak.training.out_folder import FORMAT, RESULT, write_history
 from onepeak.training.predictions_file import write_predictions
@@ -218,6 +219,8 @@ def write_run(
     """Writes the model and the records of a run, `result.json` last; returns what is in that."""
     manifest, store, recipe = prepared.manifest, prepared.store, settings.recipe
     encoder, parts = trained.encoder, {"valid": trained.valid, "test": trained.test}
+    if (groups := manifest.groups) is not None:
+        parts = {name: replace(part, groups=tuple(groups[item] for item in part.items)) for name, part in parts.items()}
     shape, select = settings.shape(encoder), settings.selection(manifest.name)
     description = ModelDescription(
         classes=manifest.classes,
@@ -233,7 +236,7 @@ def write_run(
         image_range=None if store is None else ImageRange.learn(store, split.train),
         table=encoder,
         metrics={name: measure(part, names=measured_names(select)) for name, part in parts.items()},
-        calibration=calibration_of(trained.valid),
+        calibration=calibration_of(parts["valid"]),
         evidence_range=trained.evidence_range,
         members=trained.members,
         one_peak=trained.one_peak,
@@ -258,7 +261,9 @@ def write_run(
         save_model(folder, description, trained.network.state_dict())
         keep_encoder(folder, None if encoder is None else encoder.texts)
         write_card(folder, description, result, trained.test, manifest)
-        write_text_in_one_step(folder / RESULT, json_text(result))
+        text = json_text(result)
+        write_digests(folder, later={RESULT: text})
+        write_text_in_one_step(folder / RESULT, text)
         (folder / CHECKPOINT).unlink(missing_ok=True)
     return result
 

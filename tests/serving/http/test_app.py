@@ -131,7 +131,7 @@ def test_the_page_shows_every_address_and_option_as_text(ask, table):
     page = ask.get("/docs").text
     for shown in ("GET /healthz", "GET /v1/model", "POST /v1/predict", "alpha", "evidence", "multipart/form-data"):
         assert f"<code>{shown}</code>" in page
-    assert "Too many bytes, items or pixels." in page
+    assert "Too many bytes, images, rows or pixels." in page
     assert "{&#34;rows&#34;: [" in asking(create_app(table)).get("/docs").text
 
 

@@ -99,5 +99,5 @@ def test_work_stops_when_its_client_has_gone_or_its_time_is_over():
     assert (type(found), stopped) == (ClientDisconnect, True)
     found, stopped = ended(Limits(answer_seconds=0.05))
     assert (found.status, stopped) == (503, True)
-    assert "longer than 0.05 s: send fewer items" in str(found)
+    assert "longer than 0.05 s: send fewer samples" in str(found)
     assert int(found.headers["Retry-After"]) >= 1

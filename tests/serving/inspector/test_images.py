@@ -182,6 +182,6 @@ def test_a_network_with_maps_has_evidence_and_is_not_loaded_to_know_it(compared)
 def test_a_model_that_is_gone_or_damaged_is_told(run_of):
     run = run_of("Maps")
     (run.folder / "onepeak.json").write_text("{")
-    assert "must be a description that onepeak wrote" in EvidenceMaps().missing(run)
+    assert "is damaged" in EvidenceMaps().missing(run)
     (run.folder / "model.safetensors").unlink()
     assert EvidenceMaps().missing(run) == "This run kept no model."
