@@ -44,9 +44,8 @@ def ordered_cross_entropy(
                 scores, labels, on_device, partial(_losses, partial(order_cost, constraint))
             )
         if readable(scores) and (form := analytic_form(constraint)) is not None:
-            terms, cost = form
-            piece = partial(analytic.ordered_piece, terms)
-            return analytic.mean_in_pieces(full_precision(scores), labels, piece, partial(_losses, cost))
+            piece, plain = partial(analytic.ordered_piece, form[0]), partial(_losses, form[1])
+            return analytic.mean_in_pieces(full_precision(scores), labels, piece, plain)
     scores = full_precision(scores)
     if class_weight is not None:
         class_weight = class_weight.to(scores.dtype)
