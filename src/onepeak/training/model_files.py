@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -70,6 +70,8 @@ class ModelDescription:
     """The name of the training data."""
     label: str | None = None
     """The label column of the training data, if they were a table or a list."""
+    label_as: Literal["label", "raters", "label_probs"] = "label"
+    """Which field of `DataSource` names it: several raters or class probabilities have several, with commas."""
     group: str | None = None
     """The group column of the training data."""
     path: str | None = None
