@@ -146,13 +146,13 @@ def measure_against(predictions: Predictions, distribution: LabelDistribution) -
     samples, and by quadratic weighted kappa and exactly, the model and the other raters agree with it; NaN where that
     is not defined.
     """
-    truth = torch.from_numpy(distribution.probs)
+    truth = torch.tensor(distribution.probs)
     expected = expected_errors(predictions.predicted_index, truth)
     below = (predictions.log_probs.double().softmax(dim=-1) - truth).cumsum(dim=-1)
     found: dict[str, Any] = {EXPECTED_MAE: float(expected.mean()), "rps": float(below.square().sum(dim=-1).mean())}
     if distribution.ratings is None:
         return found
-    num_classes, ratings = truth.shape[-1], torch.from_numpy(distribution.ratings)
+    num_classes, ratings = truth.shape[-1], torch.tensor(distribution.ratings)
 
     def agreement(first: Labels, second: Labels) -> tuple[float, float]:
         kappa = quadratic_weighted_kappa(first, second, num_classes=num_classes)

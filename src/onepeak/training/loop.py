@@ -145,7 +145,8 @@ class Loop:
         self.fabric, self.seed, self.select, self.watches = fabric, seed, select, watches
         self.alone, self.labels = alone, labels
         self.device_labels = torch.from_numpy(labels).to(fabric.device)
-        self.targets = torch.from_numpy(labels) if label_probs is None else torch.from_numpy(label_probs).float()
+        probs = None if label_probs is None else torch.tensor(label_probs, dtype=torch.float32)
+        self.targets = torch.from_numpy(labels) if probs is None else probs
         self.device_targets = self.targets.to(fabric.device)
         if label_probs is not None and select == "mae":
             self.select = EXPECTED_MAE

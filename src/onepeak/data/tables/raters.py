@@ -1,6 +1,7 @@
 """Several labels for one sample: those of several raters, or a probability for each class, as a distribution."""
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -73,7 +74,7 @@ def read_probabilities(frame: Frame, *, order: Order | None, rows: Sequence[Hash
     columns, faults = [], []
     for name in names:
         values, wrong = number_cells(frame[name])
-        faults += [cell_fault(frame[name], wrong)] if wrong else []
+        faults += [replace(cell_fault(frame[name], wrong), advice="Correct these cells")] if wrong else []
         columns.append(values)
     votes = np.stack(columns, axis=1)
     bad = np.flatnonzero(~((votes >= 0).all(axis=1) & (votes.sum(axis=1) > 0))).tolist()
@@ -94,4 +95,4 @@ MEDIAN = "training minimises the expected loss, and the label of a sample is the
 def _of_rows(fault: Fault, given: Sequence[tuple[int, int]]) -> Fault:
     """A fault in some ratings as one in their rows."""
     rows = tuple(sorted({given[index][0] for index in fault.indices}))
-    return Fault(indices=rows, sentence=fault.sentence, advice=fault.advice, reason=fault.reason)
+    return replace(fault, indices=rows)
