@@ -11,7 +11,7 @@ import pandas as pd
 from onepeak._core.wording import counted
 from onepeak.experiment.plan import PAPER_METHODS
 from onepeak.experiment.published import published_figure
-from onepeak.report.method_tables import Cell, WideTable
+from onepeak.report.tables import Cell, WideTable
 from reproduction.differences import Difference, Explanations, against, explanation
 from reproduction.records import FORMS, METRICS, SETS, TABLES, Figure, figure, label_of, num_classes, own_labels, row
 from reproduction.text import MINUS, MISSING, number, p_value, spread, table

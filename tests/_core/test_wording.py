@@ -15,7 +15,7 @@ from onepeak.experiment.prepared import open_manifest
 from onepeak.experiment.results import read_results
 from onepeak.networks.weights import read_weights
 from onepeak.serving import load
-from onepeak.serving.inspector.runs import find_runs
+from onepeak.serving.inspector.inspection import find_runs
 from trained_models import table_run
 
 

@@ -52,7 +52,7 @@ def _no_print(monkeypatch):
             path.touch()
         return paths
 
-    monkeypatch.setattr("onepeak.report.write.save", touched)
+    monkeypatch.setattr("onepeak.report.page.save", touched)
 
 
 @pytest.fixture

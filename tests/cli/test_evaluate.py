@@ -166,3 +166,11 @@ def test_with_few_classes_the_table_tells_what_was_given_in_their_place(run, tmp
     given = [[int(number) for number in (*row[1:3], *row[5:])] for row in classes]
     assert [sum(row[2:]) for row in given] == [row[0] for row in given]
     assert [row[1] for row in given] == [row[2 + place] for place, row in enumerate(given)]
+
+
+def test_what_a_table_rests_on_is_shown_column_by_column(run, tmp_path):
+    arguments = (table_run().folder, write_table(tmp_path / "new.csv", 60), "--importance")
+    columns = json.loads(run(*arguments, "--json"))["importance"]
+    assert {each["column"] for each in columns} == {"size", "tone"}
+    assert [each["rise"] for each in columns] == sorted((each["rise"] for each in columns), reverse=True)
+    assert f"{columns[0]['column']}\t{columns[0]['rise']:.4f} +- " in run(*arguments)

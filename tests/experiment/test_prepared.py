@@ -1,3 +1,4 @@
+import os
 import pickle
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -77,6 +78,22 @@ def test_columns_that_the_plan_drops_are_not_read(tmp_path):
     assert data.items.columns == ("size",)
 
 
+def test_a_second_time_no_image_is_read_again(tmp_path):
+    for number in range(12):
+        path = tmp_path / "images" / str(number % 2) / f"{number}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (8, 6), (number, 0, 0)).save(path)
+    given = Experiment(name="small", source=DataSource(str(tmp_path / "images")), methods=METHODS)
+    first = open_experiment(given, cache=tmp_path / "cache", quiet=True)
+    assert first.recipe.resize.short_side == 6  # the images are small and of one size
+    for path in (tmp_path / "images").rglob("*.png"):  # unreadable now, and unchanged as far as can be told unread
+        status = path.stat()
+        path.write_bytes(bytes(status.st_size))
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    second = open_experiment(given, cache=tmp_path / "cache", quiet=True)
+    assert (second.digest, second.recipe, second.splits) == (first.digest, first.recipe, first.splits)
+
+
 def test_it_can_be_sent_to_another_process(tmp_path):
     prepared_experiment = tiny(tmp_path)
     received = pickle.loads(pickle.dumps(prepared_experiment))
@@ -93,7 +110,6 @@ def test_a_network_that_cannot_be_built_is_told_before_any_run(table, tmp_path):
         open_experiment(plan(table, weights=str(tmp_path / "gone")))
 
 
-@pytest.mark.bad_input
 @pytest.mark.bad_input
 def test_data_of_one_class_cannot_be_trained_on_though_the_order_names_more(tmp_path):
     (tmp_path / "one.csv").write_text("size,grade\n" + "1,low\n2,low\n" * 20)

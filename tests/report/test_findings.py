@@ -2,7 +2,7 @@ import pytest
 
 from onepeak.experiment.results import read_results
 from onepeak.report.findings import TOO_FEW, findings
-from onepeak.report.prediction_summary import CalibrationSummary
+from onepeak.report.run_data import CalibrationSummary
 from onepeak.report.summary import summary
 from run_folders import write_run
 

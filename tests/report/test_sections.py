@@ -1,12 +1,13 @@
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from onepeak.data.datasets.biopsies import biopsies
 from onepeak.experiment.results import read_results
 from onepeak.report.run_data import gather
-from onepeak.report.sections import reliability_section, sections
+from onepeak.report.sections import never_predicted_sentence, reliability_section, sections
 from onepeak.report.source import Source
 from onepeak.report.summary import summary
 from report.whole_runs import write_whole_comparison, write_whole_run
@@ -176,3 +177,12 @@ def test_groups_count_for_intervals_and_rows_that_are_off_by_class_are_named(tmp
         in caption
     )
     assert "samples of 30 groups: real coverage" in caption
+
+
+def test_classes_that_samples_have_and_no_answer_is_are_named_with_their_number():
+    confusion = np.zeros((8, 8), dtype=np.int64)
+    confusion[:7, 0] = [9, 1, 2, 3, 4, 5, 6]  # of the last class there is no sample
+    assert never_predicted_sentence(confusion, "abcdefgh") == (
+        "Never predicted: b (1 sample), c (2 samples), d (3 samples), e (4 samples), f (5 samples) and 1 more."
+    )
+    assert never_predicted_sentence(np.eye(3, dtype=np.int64), "abc") == ""

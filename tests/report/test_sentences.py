@@ -1,10 +1,9 @@
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from onepeak.methods.catalog import METHODS
-from onepeak.report.sentences import display_name, never_predicted_sentence, p_text
+from onepeak.report.sentences import display_name, p_text
 
 
 @pytest.mark.parametrize(("p_value", "text"), [(0.0009, "p < 0.001"), (0.001, "p = 0.001"), (0.5, "p = 0.500")])
@@ -24,12 +23,3 @@ def test_names_that_are_not_the_catalogs_stay_as_they_are():
         ]  # fmt: skip
     finally:
         del METHODS._records["abc"]
-
-
-def test_classes_that_samples_have_and_no_answer_is_are_named_with_their_number():
-    confusion = np.zeros((8, 8), dtype=np.int64)
-    confusion[:7, 0] = [9, 1, 2, 3, 4, 5, 6]  # of the last class there is no sample
-    assert never_predicted_sentence(confusion, "abcdefgh") == (
-        "Never predicted: b (1 sample), c (2 samples), d (3 samples), e (4 samples), f (5 samples) and 1 more."
-    )
-    assert never_predicted_sentence(np.eye(3, dtype=np.int64), "abc") == ""

@@ -3,7 +3,7 @@
 import math
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -13,6 +13,7 @@ from onepeak.cli.output import print_json, print_note, print_notes, print_table,
 if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
     from onepeak.metrics.bootstrap import Interval
     from onepeak.serving.evaluation import Evaluation
+    from onepeak.serving.importance import ColumnImportance
     from onepeak.serving.model import Model
 
 _MOST_COLUMNS = 8
@@ -33,6 +34,10 @@ def evaluate(
     part: str | None = None,
     device: str = "auto",
     batch_size: int | None = None,
+    combine: Literal["worst", "mean", "median"] | None = None,
+    importance: Annotated[
+        bool, options.flag("Output", "--importance", "For a table: what the predictions rest on, column by column.")
+    ] = False,
     as_json: Annotated[bool, options.flag("Output", "--json", "Print every metric and count as JSON.")] = False,
 ) -> None:
     """Evaluates a trained model on labelled data: error, consistency, posteriors, intervals and each class.
@@ -41,7 +46,11 @@ def evaluate(
     trained on; on the training data, --part test leaves them out. --json prints every metric.
 
     The 95 % confidence interval shows how much a figure may vary because the sample is small. It resamples whole
-    groups: if a patient has several samples, name the patient column with --group.
+    groups: if a patient has several samples, name the patient column with --group. With --combine all figures are of
+    one prediction per patient.
+
+    With --importance, the rise of a column is how much the mean absolute error grows if its values are shuffled, and
+    its effect is how the probability of the higher classes moves as all rows get the same value.
 
     Example: onepeak evaluate model biopsies --part test
     """
@@ -50,6 +59,7 @@ def evaluate(
     from onepeak.serving import load
     from onepeak.serving.evaluation import evaluate as measured
     from onepeak.serving.evaluation_data import held_out, open_for
+    from onepeak.serving.importance import column_importance
     from onepeak.serving.model import model_folder
 
     loaded = load(model, device=device)
@@ -58,13 +68,18 @@ def evaluate(
         manifest = held_out(manifest, loaded, model_folder(model), part)  # type: ignore[arg-type]
     with spinner(f"Predicting {len(manifest):,} samples"):
         skip_bad = source.get("skip_bad", False)
-        found = measured(loaded, manifest, batch_size=batch_size, skip_bad=skip_bad, confidence=True, **posterior)
+        found = measured(
+            loaded, manifest, batch_size=batch_size, skip_bad=skip_bad, combine=combine, confidence=True, **posterior
+        )
+    columns = column_importance(loaded, manifest) if importance else ()
     if as_json:
         _warn(found, part)
-        print_json(_record(loaded, manifest.name, part, found))
+        rests_on = {"importance": [asdict(each) for each in columns]} if importance else {}
+        print_json(_record(loaded, manifest.name, part, found) | rests_on)
         return
     classes, method = len(loaded.classes), loaded.description.method
-    print_note(f"{manifest.name}: {counted(len(found.labels), 'sample')}, {classes} classes; method {method}")
+    unit = "sample" if combine is None else "group"
+    print_note(f"{manifest.name}: {counted(len(found.labels), unit)}, {classes} classes; method {method}")
     print_notes(found.notes)
     for row in found.failed[:_MOST_FAILED]:
         print_note(f"Left out: {row.source}: {row.error}")
@@ -85,6 +100,9 @@ def evaluate(
         )
         if "raters" in against:
             print_table(*_by_rater(against["raters"]))
+    if importance:
+        typer.echo()
+        print_table(("column", "rise of MAE", "effect"), [_column(each, loaded.classes) for each in columns])
     print_note(f"--json prints all {len(found.metrics)} metrics. Next: onepeak inspect {model} --data {data}")
 
 
@@ -186,6 +204,16 @@ def _cells(value: float, interval: "Interval | None") -> tuple[str, str]:
     """A figure and its confidence interval."""
     text = f"{value:.4f}" if math.isfinite(value) else "not defined"
     return text, "" if interval is None else f"{interval[0]:.4f} to {interval[1]:.4f}"
+
+
+def _column(found: "ColumnImportance", classes: tuple[str, ...]) -> tuple[str, ...]:
+    """How much a column matters, and what it does to the probability that it moves most."""
+    effect, cut = "", found.strongest_cut()
+    if cut is not None:
+        shown = (value if isinstance(value, str) else f"{value:.4g}" for value in found.values)
+        pairs = (f"{above[cut]:.2f} at {value}" for value, above in zip(shown, found.above, strict=True))
+        effect = f"P(above {classes[cut]}): {', '.join(pairs)}"
+    return found.column, f"{found.rise:.4f} +- {found.deviation:.4f}", effect
 
 
 def _by_class(classes: tuple[str, ...], found: "Evaluation") -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

@@ -61,7 +61,7 @@ def inspect(
         from onepeak.data.source import DataSource
         from onepeak.serving import load
         from onepeak.serving.evaluation_data import open_for
-        from onepeak.serving.inspector.model_inspection import inspect_model
+        from onepeak.serving.inspector.inspection import inspect_model
         from onepeak.serving.model import model_folder
 
         described = model_folder(folder)
@@ -102,7 +102,7 @@ def _app(inspection: "Inspection", model: "Model | None", folder: Path, *, token
 
     if model is None:
         return create_app(None, token=token, extra_routers=[inspector_router(inspection)])
-    from onepeak.serving.inspector.try_page import model_card, model_columns
+    from onepeak.serving.inspector.pages import model_card, model_columns
 
     actions = inspection.actions if model.classes == inspection.classes else ()
     pages = inspector_router(inspection, columns=model_columns(model), card=model_card(folder))

@@ -155,6 +155,10 @@ FLAGS: Flags = {
     ),
     **flags(
         "Prediction",
+        combine=(
+            Literal["worst", "mean", "median"],
+            "One prediction per group: the worst, mean or median of its samples.",
+        ),
         actions=(Path, "What to do for each class: a CSV with the columns label and action."),
         unsure=(
             Literal["highest", "lowest", "ask"],

@@ -66,7 +66,7 @@ def serve(
     from onepeak.serving import load
     from onepeak.serving.actions import read_actions
     from onepeak.serving.http import check_address, create_app, serve_app
-    from onepeak.serving.inspector.try_page import try_router
+    from onepeak.serving.inspector.router import try_router
     from onepeak.serving.model import model_folder
 
     check_address(host, token=token)  # before the time it takes to load a model

@@ -225,7 +225,7 @@ def fit(
         return known
     began = time.monotonic()
     manifest = open_manifest(experiment)
-    recipe = check_with(manifest, experiment, only=(0, 0))
+    recipe = check_with(manifest, experiment, only=(0, 0), cache=cache)
     prepared_experiment = prepare_experiment(
         experiment, manifest, recipe, cache=cache, quiet=quiet, only=(0, 0), device=fabric.device.type
     )

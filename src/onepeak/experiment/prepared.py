@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from onepeak._core.wording import did_you_mean_file
-from onepeak.data.manifest import FeatureRows, Manifest
+from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.data.splits import Split, find_leaks, make_splits, refuse_leaks, split_notes
 from onepeak.data.splits.copies import conflict_notes, data_digest, has_texts
 from onepeak.errors import InputError, together
@@ -97,7 +97,7 @@ def open_experiment(
         LeakError: The splits leak and the experiment does not allow it.
     """
     manifest = open_manifest(experiment)
-    recipe = check_with(manifest, experiment)
+    recipe = check_with(manifest, experiment, cache=cache)
     prepared_experiment = prepare_experiment(experiment, manifest, recipe, cache=cache, quiet=quiet, device=device)
     if not experiment.freeze:  # the backbone for images is known now, so the weights can be checked against it
         settings = prepared_experiment.settings(experiment.methods[0])
@@ -105,17 +105,20 @@ def open_experiment(
     return prepared_experiment
 
 
-def check_with(manifest: Manifest, experiment: Experiment, *, only: tuple[int, int] | None = None) -> Recipe:
-    """Returns the recipe for the data; refuses what cannot be built, split or trained before any image is read.
+def check_with(
+    manifest: Manifest, experiment: Experiment, *, only: tuple[int, int] | None = None, cache: Path | None = None
+) -> Recipe:
+    """Returns the recipe for the data; refuses what cannot be built, split or trained before any image is decoded.
 
-    `only` is the one split and fold to train; by default all are.
+    `only` is the one split and fold to train; by default all are. `cache` is the folder of decoded images, if not the
+    default.
     """
     found = set(manifest.labels.tolist())
     if len(found) == 1:
         raise InputError(
             f"The data must have samples of at least 2 classes to train on, got only {manifest.classes[found.pop()]!r}."
         )
-    recipe = checked_recipe(manifest, experiment)
+    recipe = checked_recipe(manifest, experiment, cache=cache)
     try_network(manifest, experiment.network, weights=experiment.weights_file)
     backbone = "mlp" if isinstance(manifest.items, FeatureRows) else experiment.network.get("backbone")
     if experiment.weights == PRETRAINED and backbone is not None:
@@ -130,6 +133,9 @@ def check_with(manifest: Manifest, experiment: Experiment, *, only: tuple[int, i
             )
     if experiment.freeze:
         _check_freeze(manifest, experiment)
+    items = manifest.items
+    if isinstance(items, ImageFiles):  # copies are found when the images are decoded, which reads every file anyway
+        manifest = replace(manifest, items=replace(items, digests=items.paths))
     splits_of(experiment, manifest, only=only)
     return recipe
 
@@ -254,14 +260,21 @@ def recipe_of(entry: MethodEntry, recipe: Recipe) -> Recipe:
     return changed(recipe, entry.recipe, source=entry.label, prefix="recipe.")
 
 
-def checked_recipe(manifest: Manifest, experiment: Experiment) -> Recipe:
+def checked_recipe(manifest: Manifest, experiment: Experiment, *, cache: Path | None = None) -> Recipe:
     """Returns the common recipe of all methods; refuses settings that do not suit the data or do nothing.
 
     Raises:
         InputError: All that is wrong, with file and key.
     """
     common = experiment.recipe_source or RecipeSource(file=experiment.name, prefix="recipe.")
-    recipe = recipe_for(manifest, experiment.recipe, source=common.file, prefix=common.prefix, frozen=experiment.freeze)
+    recipe = recipe_for(
+        manifest,
+        experiment.recipe,
+        source=common.file,
+        prefix=common.prefix,
+        frozen=experiment.freeze,
+        cache=cache,
+    )
     backbone = experiment.network.get("backbone")
 
     def useless(given: Mapping[str, Any], recipes: Sequence[Recipe], prefix: str) -> Iterator[InputError]:

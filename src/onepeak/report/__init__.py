@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from onepeak._core.imports import lazy_names
 
 if TYPE_CHECKING:
+    from onepeak.report.page import Report, write_report
     from onepeak.report.tables import write_tables
-    from onepeak.report.write import Report, write_report
 
 __all__ = ["Report", "write_report", "write_tables"]
 
@@ -15,6 +15,6 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "tables": ["write_tables"],
-        "write": ["Report", "write_report"],
+        "page": ["Report", "write_report"],
     },
 )

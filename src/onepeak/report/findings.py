@@ -9,10 +9,9 @@ import numpy as np
 
 from onepeak._core.imports import Frame
 from onepeak._core.wording import counted
-from onepeak.report.planned_comparison import BASELINE, PlannedComparison, planned_comparison
-from onepeak.report.prediction_summary import CalibrationSummary
+from onepeak.report.run_data import CalibrationSummary
 from onepeak.report.sentences import display_name, enumerated, p_text, percent
-from onepeak.report.summary import FEWEST, LEVEL, in_common
+from onepeak.report.summary import BASELINE, FEWEST, LEVEL, PlannedComparison, in_common, planned_comparison
 from onepeak.training.calibration import ALPHA
 from onepeak.training.convergence import hardly_trained, no_better_than_constant
 

@@ -1,13 +1,14 @@
 """The figures of a report in their order, with their texts, for the page and for print."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from onepeak._core.imports import Frame
-from onepeak._core.wording import counted
+from onepeak._core.wording import counted, listed
 from onepeak.metrics.catalog import METRICS
 from onepeak.report.figures.canvas import Interactive, Printed
 from onepeak.report.figures.confusion import (
@@ -25,11 +26,10 @@ from onepeak.report.figures.reliability import STATEMENTS, interactive_reliabili
 from onepeak.report.figures.tradeoff import interactive_tradeoff, limits_of, pareto_front, printed_tradeoff
 from onepeak.report.figures.truth import interactive_truth, printed_truth
 from onepeak.report.figures.violations import interactive_violations, mean_count, printed_violations
-from onepeak.report.method_tables import WideTable, cells
-from onepeak.report.prediction_summary import FIGURES
-from onepeak.report.run_data import CURVES, RunData
-from onepeak.report.sentences import display_name, enumerated, never_predicted_sentence, percent
+from onepeak.report.run_data import CURVES, FIGURES, RunData
+from onepeak.report.sentences import display_name, enumerated, percent
 from onepeak.report.source import pixels, thumbnail
+from onepeak.report.tables import WideTable, cells
 from onepeak.training.calibration import few_samples_note
 
 Layout = Literal["wide", "pair", "grid"]
@@ -367,3 +367,19 @@ def _few_samples(runs: Frame) -> str:
     num_groups, num_samples = min(zip(runs["num_valid_groups"], runs["num_valid"], strict=True))
     note = few_samples_note(num_samples, num_groups)
     return "" if note is None else f" {note[0].upper()}{note[1:]}."
+
+
+def never_predicted_sentence(confusion: npt.NDArray[np.int64], classes: Sequence[str]) -> str:
+    """A sentence on classes that are never predicted, though test samples have them; empty if there are none.
+
+    Example:
+        >>> never_predicted_sentence(np.array([[3, 1, 0], [2, 2, 0], [0, 5, 0]]), ["low", "middle", "high"])
+        'Never predicted: high (5 samples).'
+    """
+    counts, answers = confusion.sum(axis=1), confusion.sum(axis=0)
+    silent = [
+        f"{name} ({counted(int(count), 'sample')})"
+        for name, count, count_predicted in zip(classes, counts, answers, strict=True)
+        if count and not count_predicted
+    ]
+    return f"Never predicted: {listed(silent, limit=5)}." if silent else ""

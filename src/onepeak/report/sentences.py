@@ -2,10 +2,6 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
-
-from onepeak._core.wording import counted, listed
 from onepeak.methods.catalog import CONSTRAINTS, METHODS
 
 _LONGEST = 4
@@ -54,19 +50,3 @@ def enumerated(names: Sequence[str], *, word: str = "and") -> str:
         ('ce', 'ce, mv and elb')
     """
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
-
-
-def never_predicted_sentence(confusion: npt.NDArray[np.int64], classes: Sequence[str]) -> str:
-    """A sentence on classes that are never predicted, though test samples have them; empty if there are none.
-
-    Example:
-        >>> never_predicted_sentence(np.array([[3, 1, 0], [2, 2, 0], [0, 5, 0]]), ["low", "middle", "high"])
-        'Never predicted: high (5 samples).'
-    """
-    counts, answers = confusion.sum(axis=1), confusion.sum(axis=0)
-    silent = [
-        f"{name} ({counted(int(count), 'sample')})"
-        for name, count, count_predicted in zip(classes, counts, answers, strict=True)
-        if count and not count_predicted
-    ]
-    return f"Never predicted: {listed(silent, limit=5)}." if silent else ""

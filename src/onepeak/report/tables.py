@@ -1,19 +1,311 @@
-"""The tables of one or more experiments: as CSV for programs, Markdown and LaTeX for readers, and on the terminal."""
+"""Tables of experiments: CSV for programs, Markdown and LaTeX (with booktabs) for readers, and the terminal's."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onepeak._core.files import write_text_in_one_step
 from onepeak._core.imports import Frame, require
 from onepeak.errors import InputError
+from onepeak.experiment.published import PAPER
 from onepeak.experiment.results import read_results
 from onepeak.experiment.statistics import RankComparison, compare_ranks
 from onepeak.experiment.tuning import tuned_note
 from onepeak.report.figures.canvas import printed, save
-from onepeak.report.method_tables import WideTable, latex_table, markdown_table, selecting, wide_tables
-from onepeak.report.summary import TABLE_METRICS, in_common, summary
+from onepeak.report.sentences import enumerated
+from onepeak.report.summary import FEWEST, LEVEL, TABLE_METRICS, in_common, summary
+
+HEADLINES = ("mae", "qwk", "soi_predicted", "unimodal", "accuracy", "rps_calibrated")
+"""The metrics of the first table, after the one that chose the epoch; the others follow in further ones."""
+WIDEST = 6
+"""The most metrics in one table: what fits on a page."""
+UNDEFINED = "\N{EN DASH}"
+MINUS = "\N{MINUS SIGN}"
+WORSE, BETTER = "*", "‡"
+"""After a figure that is really worse, or better, than what it is tested against."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """What one cell says."""
+
+    text: str
+    bold: bool = False
+    mark: str = ""
+    """A sign after the text that the caption explains."""
+
+
+def cells(*texts: object) -> tuple[Cell, ...]:
+    """A row of plain cells."""
+    return tuple(Cell(text=str(text)) for text in texts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WideTable:
+    """A table as it is read; how it is written is for Markdown, LaTeX or the terminal to know."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str
+
+
+def wide_tables(summary: Frame, *, metrics: Sequence[str] | None = None) -> tuple[WideTable, ...]:
+    """All tables of a summary: those of the metrics and the one beside the paper, data set by data set."""
+    found = []
+    for dataset in dict.fromkeys(summary["dataset"]):
+        block = summary[summary["dataset"] == dataset]
+        present = list(dict.fromkeys(block["metric"]))
+        if metrics is not None:
+            found.append(metric_table(block, [name for name in metrics if name in present]))
+            continue
+        first = [name for name in dict.fromkeys([*selecting(block), *HEADLINES]) if name in present]
+        others = [name for name in present if name not in first]
+        if first:
+            found.append(metric_table(block, first))
+        for start in range(0, len(others), WIDEST):
+            found.append(metric_table(block, others[start : start + WIDEST], subtitle=", further metrics"))
+        if block["paper_mean"].notna().any():
+            found.append(paper_table(block[block["paper_mean"].notna()]))
+    return tuple(found)
+
+
+def selecting(summary: Frame) -> list[str]:
+    """The metrics that chose the epochs; "loss" and "last" are none."""
+    present = set(summary["metric"])
+    return [name for name in dict.fromkeys(summary["selected_by"]) if name in present]
+
+
+def metric_table(block: Frame, metrics: Sequence[str], *, subtitle: str = "") -> WideTable:
+    """Mean and deviation of some metrics on one data set, the best in bold, a sign where one is really worse or better.
+
+    Against the best no other can be better; against a row of one's choice others can.
+    """
+    cells = {(row["method"], row["metric"]): _measured(row) for row in block.to_dict("records")}
+    runs = block.groupby("method", sort=False)["n"].max()
+    rows = tuple(
+        (Cell(text=str(method)), Cell(text=str(n)), *(cells[method, metric] for metric in metrics))
+        for method, n in runs.items()
+    )
+    measured = block[block["metric"].isin(metrics)].to_dict("records")
+    chances: dict[str, dict[str, float]] = {}
+    for row in measured:
+        if not math.isnan(row["chance"]):
+            chances.setdefault(row["metric"], {})[row["decision"].replace("_", " ")] = row["chance"]
+    partly = {
+        row["metric"]: row["n_pairs"]
+        for row in measured
+        if row["n"] > row["n_pairs"] and TABLE_METRICS[row["metric"]].higher_is_better is not None
+    }
+    decided = _decided(block) if "soi_predicted" in metrics else ""
+    levels = [f"{TABLE_METRICS[metric].short} {_levels(values)}" for metric, values in chances.items()]
+    constants = block.loc[block["metric"].isin(metrics), "constant"].dropna()
+    sentences = [
+        "Mean ± standard deviation over runs"
+        + ("; the best in bold" if any(row["best"] and row["n_pairs"] >= FEWEST for row in measured) else ""),
+        _tested(block[block["metric"].isin(metrics)]) if len(rows) > 1 else "",
+        "both over the runs that all methods share: "
+        + ", ".join(f"{TABLE_METRICS[name].short} {n}" for name, n in partly.items())
+        if partly
+        else "",
+        f"one constant class: MAE {constants.iloc[0]:.3f}" if len(constants) else "",
+        f"random guessing: {', '.join(levels)}" if levels else "",
+        decided,
+    ]
+    return WideTable(
+        title=f"{block['dataset'].iloc[0]}{subtitle}",
+        header=("method", "runs", *(_headed(metric) for metric in metrics)),
+        rows=rows,
+        caption="; ".join(sentence for sentence in sentences if sentence) + ".",
+    )
+
+
+def paper_table(block: Frame) -> WideTable:
+    """The paper's figures, ours, and the difference."""
+    metrics = list(dict.fromkeys(block["metric"]))
+    by_name = {(row["method"], row["metric"]): row for row in block.to_dict("records")}
+    rows = []
+    for method in dict.fromkeys(block["method"]):
+        own = [by_name[method, metric] for metric in metrics]
+        mark = "" if own[0]["paper_same"] else "†"
+        beside = [cell for row in own for cell in _beside(row)]
+        rows.append((Cell(text=str(method), mark=mark), *beside))
+    other = any(row[0].mark for row in rows)
+    return WideTable(
+        title=f"{block['dataset'].iloc[0]}, beside {PAPER}",
+        header=(
+            "method",
+            *(name for m in metrics for name in (f"{TABLE_METRICS[m].short} paper", "ours", "difference")),
+        ),
+        rows=tuple(rows),
+        caption="Mean ± standard deviation over runs; difference: ours minus the paper's"
+        + ("; † other formulas, settings or training than the paper's" if other else "")
+        + ". Not compared: the choice of epoch and Nesterov momentum, on which the paper's text and code differ.",
+    )
+
+
+def _measured(row: dict[Any, Any]) -> Cell:
+    text = _spread(row["metric"], row["mean"], row["std"])
+    return Cell(text=text, bold=bool(row["best"]) and row["n_pairs"] >= FEWEST, mark=_mark(row))
+
+
+def _mark(row: dict[Any, Any]) -> str:
+    if row["n_pairs"] < FEWEST or not row["p_value"] < LEVEL:
+        return ""
+    if (row["difference"] > 0) == TABLE_METRICS[row["metric"]].higher_is_better:
+        return BETTER
+    return WORSE
+
+
+def _tested(block: Frame) -> str:
+    """What the signs mean, or why there are none."""
+    against = block["against"].iloc[0]
+    if block["n_pairs"].max() < FEWEST:
+        return f"too few runs to name a winner (at least {FEWEST} needed)"
+    signs = f"{WORSE} worse than the best" if against is None else f"{WORSE} worse, {BETTER} better than {against}"
+    return f"{signs}: p < {LEVEL:g} (corrected resampled t-test, Holm)"
+
+
+def _levels(chances: dict[str, float]) -> str:
+    """The chance level, or that of each decision where they differ."""
+    if len({f"{value:.3f}" for value in chances.values()}) == 1:
+        return f"{next(iter(chances.values())):.3f}"
+    return " or ".join(f"{value:.3f} (of the {decision})" for decision, value in chances.items())
+
+
+def _decided(block: Frame) -> str:
+    """Which rows decide by another rule than the mode; empty where none does."""
+    rules: dict[str, list[str]] = {}
+    for method, rule in block.drop_duplicates("method")[["method", "decision"]].itertuples(index=False):
+        if rule not in ("", "mode"):
+            rules.setdefault(rule.replace("_", " "), []).append(method)
+    if not rules:
+        return ""
+    (first, rows), *others = rules.items()
+    sentences = [f"{enumerated(rows)} {'decides' if len(rows) == 1 else 'decide'} by the {first}"]
+    sentences += [f"{enumerated(rows)} by the {rule}" for rule, rows in others]
+    where = "that" if others else f"the {first}"
+    below = f"where {where} is not the peak, the SOI is below 1 even with one peak"
+    return f"{enumerated(sentences)}, not by the mode: {below}"
+
+
+def _beside(row: dict[Any, Any]) -> tuple[Cell, Cell, Cell]:
+    metric, difference = row["metric"], row["paper_difference"]
+    return (
+        Cell(text=_spread(metric, row["paper_mean"], row["paper_std"])),
+        Cell(text=_spread(metric, row["mean"], row["std"])),
+        Cell(text=UNDEFINED if math.isnan(difference) else f"{difference:+.{_decimals(metric)}f}".replace("-", MINUS)),
+    )
+
+
+def _spread(metric: str, mean: float, std: float) -> str:
+    if math.isnan(mean):
+        return UNDEFINED
+    digits = _decimals(metric)
+    text = f"{mean:.{digits}f}".replace("-", MINUS)
+    return text if math.isnan(std) else f"{text} ± {std:.{digits}f}"
+
+
+def _decimals(metric: str) -> int:
+    return 4 if TABLE_METRICS[metric].high == 1.0 else 3
+
+
+def _headed(metric: str) -> str:
+    record = TABLE_METRICS[metric]
+    return record.short + {None: "", True: " ↑", False: " ↓"}[record.higher_is_better]
+
+
+_ESCAPED = str.maketrans(
+    {
+        "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+        "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"$<$", ">": r"$>$", "±": r"$\pm$", MINUS: r"$-$",
+        UNDEFINED: "--", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "*": r"$^{*}$", "†": r"$^{\dagger}$",
+        "‡": r"$^{\ddagger}$",
+        "[": "{[}",  # after the end of a row it would begin an option
+    }
+)  # fmt: skip
+
+
+def latex_table(table: WideTable) -> str:
+    """A table environment with its caption."""
+    lines = [
+        r"\begin{table}[htbp]",
+        r"  \centering",
+        rf"  \caption{{{latex_escaped(f'{table.title}. {table.caption}')}}}",
+        rf"  \begin{{tabular}}{{l{'r' * (len(table.header) - 1)}}}",
+        r"    \toprule",
+        f"    {' & '.join(latex_escaped(name) for name in table.header)} \\\\",
+        r"    \midrule",
+        *(f"    {' & '.join(_cell(cell) for cell in row)} \\\\" for row in table.rows),
+        r"    \bottomrule",
+        r"  \end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def latex_escaped(text: str) -> str:
+    r"""Text as LaTeX has to read it to show it.
+
+    Example:
+        >>> print(latex_escaped("soi_true 99 %"))
+        soi\_true 99 \%
+    """
+    return text.translate(_ESCAPED)
+
+
+def _cell(cell: Cell) -> str:
+    text = latex_escaped(cell.text)
+    return (rf"\textbf{{{text}}}" if cell.bold else text) + latex_escaped(cell.mark)
+
+
+def markdown_table(table: WideTable) -> str:
+    """A heading, the table and its caption.
+
+    Example:
+        >>> row = (Cell(text="elb"), Cell(text="0.5", bold=True))
+        >>> print(markdown_table(WideTable(title="iciar", header=("method", "mae"), rows=(row,), caption="One run.")))
+        ## iciar
+        <BLANKLINE>
+        | method | mae |
+        |:---|---:|
+        | elb | **0.5** |
+        <BLANKLINE>
+        One run.
+        <BLANKLINE>
+    """
+    lines = [
+        f"## {markdown_escaped(table.title)}",
+        "",
+        _line(markdown_escaped(name) for name in table.header),
+        "|:---|" + "---:|" * (len(table.header) - 1),
+        *(_line(_cell_markdown(cell) for cell in row) for row in table.rows),
+        "",
+        markdown_escaped(table.caption),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def markdown_escaped(text: str) -> str:
+    r"""Text that Markdown shows as it is.
+
+    Example:
+        >>> print(markdown_escaped("a|b *"))
+        a\|b \*
+    """
+    return "".join(f"\\{character}" if character in r"\`*_|<>[]" else character for character in text)
+
+
+def _cell_markdown(cell: Cell) -> str:
+    text = markdown_escaped(cell.text)
+    return (f"**{text}**" if cell.bold else text) + markdown_escaped(cell.mark)
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

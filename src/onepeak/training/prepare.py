@@ -13,11 +13,11 @@ from onepeak._core.files import write_in_one_step
 from onepeak._core.imports import require
 from onepeak._core.registry import unknown_name
 from onepeak._core.wording import counted, listed
-from onepeak.data.images.decode import depth_notes
+from onepeak.data.images.decode import depth_notes, evenly_spread
 from onepeak.data.images.store.build import build_store
 from onepeak.data.images.store.failures import UnreadableImagesWarning
 from onepeak.data.images.store.images import ImageStore
-from onepeak.data.images.store.key import default_cache_dir
+from onepeak.data.images.store.index import default_cache_dir
 from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.data.splits import Split
 from onepeak.data.splits.copies import has_texts, item_digests
@@ -159,10 +159,10 @@ def prepare(
         )
     kept = manifest if len(store) == len(manifest) else manifest.take(store.kept)
     files = kept.items
+    doubts = ()
     if isinstance(files, ImageFiles):
         kept = replace(kept, items=replace(files, digests=store.digests))
-    paths = [files.root / path for path in files.paths] if isinstance(files, ImageFiles) else []
-    doubts = depth_notes(paths, recipe.bits)
+        doubts = depth_notes([files.root / files.paths[item] for item in evenly_spread(len(files))], recipe.bits)
     prepared = Prepared(manifest=kept, store=store, digests=store.digests, doubts=doubts)
     if keep_classes:
         lost = sorted(set(manifest.labels.tolist()).difference(kept.labels.tolist()))

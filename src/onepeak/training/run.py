@@ -219,6 +219,8 @@ def write_run(
     """Writes the model and the records of a run, `result.json` last; returns what is in that."""
     manifest, store, recipe = prepared.manifest, prepared.store, settings.recipe
     encoder, parts = trained.encoder, {"valid": trained.valid, "test": trained.test}
+    if (groups := manifest.groups) is not None:
+        parts = {name: replace(part, groups=tuple(groups[item] for item in part.items)) for name, part in parts.items()}
     shape, select = settings.shape(encoder), settings.selection(manifest.name)
     description = ModelDescription(
         classes=manifest.classes,
@@ -234,7 +236,7 @@ def write_run(
         image_range=None if store is None else ImageRange.learn(store, split.train),
         table=encoder,
         metrics={name: measure(part, names=measured_names(select)) for name, part in parts.items()},
-        calibration=calibration_of(trained.valid),
+        calibration=calibration_of(parts["valid"]),
         evidence_range=trained.evidence_range,
         members=trained.members,
         one_peak=trained.one_peak,

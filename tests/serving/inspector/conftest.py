@@ -9,7 +9,7 @@ from onepeak.serving import load
 from onepeak.serving.http import create_app
 from onepeak.serving.http.server import address_of, listen
 from onepeak.serving.inspector import inspector_router, open_inspection
-from onepeak.serving.inspector.try_page import model_columns
+from onepeak.serving.inspector.pages import model_columns
 from serving.inspector.tiny_comparison import write_tiny_comparison
 
 

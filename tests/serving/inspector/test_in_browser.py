@@ -15,7 +15,7 @@ from onepeak.data.datasets.biopsies import GRADES
 from onepeak.serving.http import create_app
 from onepeak.serving.inspector import open_inspection
 from onepeak.serving.inspector.inspection import Filter
-from onepeak.serving.inspector.try_page import try_router
+from onepeak.serving.inspector.router import try_router
 from onepeak.serving.posterior_options import PosteriorOptions
 from table_models import CALIBRATION, table_model
 

@@ -1,17 +1,28 @@
+import shutil
 import subprocess
 import sys
 import threading
 
+import numpy as np
 import pytest
+from PIL import Image
 from starlette.testclient import TestClient
 
 from onepeak.data.datasets.biopsies import GRADES
+from onepeak.data.source import DataSource
+from onepeak.data.splits.copies import item_digests
 from onepeak.errors import InputError
+from onepeak.serving import load
+from onepeak.serving.evaluation_data import open_for
 from onepeak.serving.http import create_app
 from onepeak.serving.inspector import Inspection, inspector_router, open_inspection
-from onepeak.serving.inspector.inspection import Filter
+from onepeak.serving.inspector.inspection import Filter, inspect_model
+from onepeak.serving.inspector.pages import overview_page, render, shell
+from onepeak.training.model_files import short
 from report.whole_runs import write_whole_comparison, write_whole_run
 from run_folders import write_comparison
+from table_models import CALIBRATION, table_model
+from trained_models import image_run
 
 
 def test_the_first_page_is_ready_without_torch_or_pandas(tmp_path):
@@ -81,3 +92,83 @@ def test_a_root_has_no_use_for_a_run_that_does_not_say_where_its_data_lay(tmp_pa
     run = write_whole_run(tmp_path, method="ce")
     with pytest.raises(InputError, match=r"`root` has no effect for a single run\. Give `data`"):
         open_inspection(run, root="data")
+
+
+@pytest.fixture
+def moved(compared, tmp_path):
+    shutil.copytree(compared.parent / "data", tmp_path / "data")
+    return tmp_path
+
+
+def test_a_models_answers_to_data_are_those_of_predict_and_of_the_run_that_made_it(compared):
+    run = compared / "runs" / "elb" / "split0-fold0"
+    data = DataSource(compared.parent / "data", order=GRADES).open()
+    model = load(run)
+    shown = inspect_model(model, run, data)
+    kept = open_inspection(compared).posteriors.sample("0-0", 20, Filter(method="elb"))
+    place = data.items.paths.index(kept.name)
+    now = shown.posteriors.sample("0-0", place, Filter(method="elb"))
+    assert (now.name, now.truth, now.kind, now.surroundings.total) == (kept.name, kept.truth, "pictures", 60)
+    predictions, before = now.answers[0].answer, kept.answers[1].answer
+    assert predictions.probs == pytest.approx(model.predict([data.items.root / now.name]).probs[0].tolist(), abs=1e-4)
+    assert before.probs == pytest.approx(
+        model.predict([data.items.root / now.name], raw=True).probs[0].tolist(), abs=1e-4
+    )
+    assert (predictions.raw, before.raw) == (False, True)
+    assert (predictions.predicted, predictions.interval, predictions.soi) == (
+        before.predicted,
+        before.interval,
+        before.soi,
+    )
+    assert not now.answers[0].no_evidence
+    assert overview_page(shown, shell(shown, can_try=True)).measured.startswith("On all of the data")
+
+
+def test_images_that_cannot_be_read_are_left_out_and_told(compared, moved):
+    bad = sorted((moved / "data").rglob("*.png"))[0]
+    bad.write_bytes(b"no image")
+    run = compared / "runs" / "elb" / "split0-fold0"
+    data = DataSource(moved / "data", order=GRADES).open()
+    shown = inspect_model(load(run), run, data)
+    assert "Left out, as not readable: 1 image." in shown.notes
+    page = shown.posteriors.page(Filter(method="elb"), 1)
+    assert page.total == 59
+    assert bad.name not in "".join(entry.name for entry in page.entries)
+    assert [entry.truth for entry in page.entries] == [data.labels[entry.item] for entry in page.entries]
+
+
+def test_a_image_unlike_the_training_is_told(moved):
+    black = sorted((moved / "data").rglob("*.png"))[0]
+    Image.fromarray(np.zeros((64, 64, 3), np.uint8)).save(black)
+    run = image_run().folder
+    shown = inspect_model(load(run), run, DataSource(moved / "data", order=GRADES).open())
+    (note,) = [note for note in shown.notes if note.startswith("unlike the training")]
+    assert note.endswith(f": {black}")
+
+
+def test_samples_that_the_model_was_trained_on_are_marked_and_warned_of(compared):
+    run = compared / "runs" / "elb" / "split0-fold0"
+    data = DataSource(compared.parent / "data", order=GRADES).open()
+    model = load(run)
+    model.trained_items = frozenset(map(short, item_digests(data.items)[5:8]))
+    shown = inspect_model(model, run, data)
+    marked = [entry.item for entry in shown.posteriors.page(Filter(method="elb"), 1).entries if entry.trained_on]
+    assert marked == [5, 6, 7]
+    assert [shown.posteriors.sample("0-0", item, Filter(method="elb")).trained_on for item in (4, 5)] == [False, True]
+    warning = "The model was trained on 3 of these 60 samples: the figures do not measure how well it does on new data."
+    assert f'<p class="note warn">{warning}</p>' in render(overview_page(shown, shell(shown, can_try=True)))
+
+
+def test_rows_of_a_table_are_shown_by_their_values(tmp_path):
+    path = tmp_path / "rows.csv"
+    lines = [f"{20 + row},{'pale' if row % 2 else 'dark'},{-200 + row},grade {row % 6}" for row in range(30)]
+    path.write_text("\n".join(["age,tone,dose,label", *lines]))
+    model = table_model("elb", calibration=CALIBRATION)
+    data = open_for(model, DataSource(path))
+    shown = inspect_model(model, tmp_path, data)
+    page = shown.posteriors.page(Filter(method="elb"), 1)
+    assert page.kind == "rows"
+    assert page.entries[3].features == {"age": "23", "tone": "pale", "dose": "-197"}
+    predictions = model.predict(path)
+    assert np.array([entry.probs for entry in page.entries]) == pytest.approx(predictions.probs.numpy(), abs=2e-5)
+    assert shown.posteriors.sample("0-0", 3, Filter(method="elb")).answers[0].no_evidence == "There are no images."

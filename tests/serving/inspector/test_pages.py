@@ -1,13 +1,13 @@
-"""The contract between pages and what they are given: every field is used, and nothing else is."""
-
 import re
 from dataclasses import fields
 from importlib.resources import files
 
 import pytest
 import torch
+from starlette.testclient import TestClient
 
 from onepeak.posterior import is_unimodal, median, mode
+from onepeak.serving.http import create_app
 from onepeak.serving.inspector import open_inspection
 from onepeak.serving.inspector.pages import (
     ConfusionPage,
@@ -17,11 +17,16 @@ from onepeak.serving.inspector.pages import (
     SamplesPage,
     Shell,
     TryPage,
+    model_card,
+    model_columns,
     overview_page,
     part_names,
     render,
 )
+from onepeak.serving.inspector.router import try_router
+from onepeak.serving.posterior_options import PosteriorOptions
 from run_folders import write_comparison
+from table_models import table_model
 
 SHELL = Shell(title="<mine>", subtitle="8 classes", version="1.2", places={"Overview": "/", "Try it": "/try"})
 PAGES = [
@@ -106,3 +111,46 @@ def test_the_page_of_labels_says_no_more_of_the_median_than_is_true():
     assert (mode(log_probs).item(), median(log_probs).item(), is_unimodal(log_probs).item()) == (0, 2, True)
     page = next(page for page in PAGES if isinstance(page, LabelsPage))
     assert "decides by the median or the mean may predict a class other than the peak." in render(page)
+
+
+def test_a_table_model_has_a_field_a_column():
+    model = table_model("elb")
+    assert model_columns(model) == {"age": (), "tone": ("pale", "2", "dark"), "dose": ()}
+    with TestClient(create_app(model, extra_routers=[try_router(model)]), base_url="http://localhost") as client:
+        page = client.get("/").text
+        assert '<input name="age" type="number"' in page
+        assert "<option>dark</option>" in page
+        assert '<a href="/docs">Interface</a>' in page
+        assert client.get("/static/try.js").status_code == 200
+
+
+def test_how_the_server_answers_is_told():
+    model = table_model("elb")
+    for posterior_options, told in (
+        (PosteriorOptions(), "6 classes, elb"),
+        (PosteriorOptions(decide="mean", raw=True), "6 classes, elb, decide mean, raw"),
+    ):
+        app = create_app(
+            model,
+            posterior_options=posterior_options,
+            extra_routers=[try_router(model, posterior_options=posterior_options)],
+        )
+        page = TestClient(app, base_url="http://localhost").get("/").text
+        assert f'<p class="quiet">{told}</p>' in page
+
+
+def test_the_card_of_the_model_is_shown_and_its_html_is_text(tmp_path):
+    assert model_card(tmp_path) == ""
+    (tmp_path / "README.md").write_text(
+        "---\nlicense: mit\n---\n# Grades\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n<script>x</script>\n"
+    )
+    card = model_card(tmp_path)
+    assert "<h1>Grades</h1>" in card
+    assert "<td>1</td>" in card
+    assert "license" not in card
+    assert "&lt;script&gt;" in card
+    model = table_model("elb")
+    with TestClient(
+        create_app(model, extra_routers=[try_router(model, folder=tmp_path)]), base_url="http://localhost"
+    ) as client:
+        assert card in client.get("/").text

@@ -31,7 +31,7 @@ from onepeak.experiment.plan_file import read_plan
 from onepeak.experiment.prepared import PreparedExperiment, open_experiment, recipe_of
 from onepeak.experiment.results import read_results
 from onepeak.experiment.tuning import grid_of, tuned_note
-from onepeak.report.planned_comparison import BASELINE, check_rows
+from onepeak.report.summary import BASELINE, check_rows
 from onepeak.training.convergence import epochs_in_words
 from onepeak.training.devices import make_fabric
 from onepeak.training.out_folder import ERROR, RUNS

@@ -59,7 +59,7 @@ def train_one(
     # A mistake is told before any image is read, and before lightning is imported, which takes longer than all this.
     find_device(device)
     manifest = open_manifest(experiment)
-    recipe = check_with(manifest, experiment, only=only)
+    recipe = check_with(manifest, experiment, only=only, cache=cache)
     fabric = make_fabric(device=device, precision=experiment.precision)
     done = epochs_done(out / CHECKPOINT)
     main = fabric.is_global_zero

@@ -3,23 +3,25 @@
 import contextlib
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 from onepeak._core.files import expanded
+from onepeak._core.wording import counted
 from onepeak.errors import InputError, OnepeakError
 from onepeak.report.palette import Style, styles
 from onepeak.serving.actions import read_actions
 from onepeak.serving.inspector.notes import SampleNotes
-from onepeak.serving.inspector.overview import Course, Overview, curves, overview
-from onepeak.serving.inspector.runs import FinishedRun, find_runs
+from onepeak.serving.inspector.runs import Course, FinishedRun, Overview, curves, find_runs, overview
 
 if TYPE_CHECKING:
+    from onepeak.data.manifest import Manifest
     from onepeak.report.source import Source
     from onepeak.serving.inspector.posteriors import Posteriors
-    from onepeak.serving.inspector.samples import RunPredictions
+    from onepeak.serving.inspector.run_predictions import RunPredictions
+    from onepeak.serving.model import Model
 
 
 @final
@@ -156,6 +158,53 @@ def open_inspection(folder: Path, *, root: str | None = None, actions: Path | No
         failed=found.failed,
         config=found.config if root is None else {**(found.config or {}), "root": root},
         actions=read_actions(actions, found.classes),
+    )
+
+
+def inspect_model(model: "Model", folder: Path, data: "Manifest", *, actions: Path | None = None) -> Inspection:
+    """Runs a model on data, and opens its predictions.
+
+    Args:
+        model: The model.
+        folder: The model's folder.
+        data: The data; unreadable images are left out, and counted in the notes.
+        actions: A CSV with the action for each class.
+    """
+    from onepeak.data.manifest import ImageFiles
+    from onepeak.report.source import Source
+    from onepeak.serving.evaluation import evaluate
+    from onepeak.serving.evaluation_data import with_classes_of
+    from onepeak.serving.inspector.run_predictions import RunPredictions
+
+    measured = evaluate(model, data, skip_bad=True)
+    data, _ = with_classes_of(model, data)
+    method, found = model.description.method, measured.prediction
+    run = FinishedRun(
+        row=method, method=method, dataset=data.name, split=0, fold=0, folder=folder, metrics=measured.metrics
+    )
+    notes = measured.notes
+    warnings: tuple[str, ...] = ()
+    if measured.failed:
+        notes = (*notes, f"Left out, as not readable: {counted(len(measured.failed), 'image')}.")
+    if measured.num_trained_on:
+        seen = f"{measured.num_trained_on:,} of these {counted(len(measured.labels), 'sample')}"
+        warnings = (f"The model was trained on {seen}: the figures do not measure how well it does on new data.",)
+    # each prediction has the position of its sample in the data
+    paths = tuple(data.items.paths[item] for item in found.items) if isinstance(data.items, ImageFiles) else ()
+    given = RunPredictions(
+        predictions=replace(found, sources=paths, log_probs=found.log_probs.float()),
+        trained_on=measured.trained_on,
+        calibrated=True,
+    )
+    return Inspection(
+        folder,
+        [run],
+        model.classes,
+        notes=notes,
+        warnings=warnings,
+        actions=read_actions(actions, model.classes),
+        source=Source(manifest=data, bits=model.description.bits),
+        given={(run.row, run.part): given},
     )
 
 

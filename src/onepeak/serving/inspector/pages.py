@@ -3,14 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import jinja2
 
+from onepeak._core.imports import require
 from onepeak._core.wording import counted
 from onepeak._version import __version__
 from onepeak.report.palette import Style
 from onepeak.serving.inspector.inspection import SORTS, Inspection
+
+if TYPE_CHECKING:
+    from onepeak.serving.model import Model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,3 +194,22 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+
+
+def model_columns(model: "Model") -> dict[str, tuple[str, ...]]:
+    """Returns the columns of a table model, with the names of categories; empty for an image model."""
+    table = model.description.table
+    return {} if table is None else {name: table.categories.get(name, ()) for name in table.given_columns}
+
+
+def model_card(folder: Path) -> str:
+    """Returns the README.md of a model's folder as HTML, in which its own HTML is text; empty if there is none."""
+    path = folder / "README.md"
+    if not path.is_file():
+        return ""
+    markdown = require("markdown_it", extra="serve", purpose="A model's card")
+    text = path.read_text(encoding="utf-8", errors="replace")
+    if text.startswith("---\n"):  # a header for model hubs
+        text = text.partition("\n---\n")[2]
+    html: str = markdown.MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    return html

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
-from pathlib import Path as PathStaticFiles
-from typing import Annotated, Any
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query
 from pydantic import BaseModel, Field
 from starlette.responses import FileResponse, HTMLResponse, Response
 
+from onepeak._version import __version__
 from onepeak.errors import MissingExtraError
 from onepeak.serving.http.failures import JsonResponse, RequestError
 from onepeak.serving.inspector.inspection import Filter, Inspection, Sort
@@ -21,13 +22,21 @@ from onepeak.serving.inspector.pages import (
     ConfusionPage,
     LabelsPage,
     SamplePage,
+    Shell,
     TryPage,
+    model_card,
+    model_columns,
     overview_page,
     part_names,
     render,
     samples_page,
     shell,
 )
+
+if TYPE_CHECKING:  # the first page comes before torch is loaded
+    from onepeak.serving.model import Model
+    from onepeak.serving.posterior_options import PosteriorOptions
+
 
 DATA = "/v1/inspect"
 """Where the pages fetch their figures: below /v1, so that errors are JSON too."""
@@ -70,6 +79,34 @@ def inspector_router(
     router.include_router(_first_figures(inspection, parts, warm))
     router.include_router(_posteriors(inspection, parts))
     router.include_router(_images(inspection))
+    router.include_router(static_router())
+    return router
+
+
+def try_router(
+    model: "Model", *, folder: FilePath | None = None, posterior_options: "PosteriorOptions | None" = None
+) -> APIRouter:
+    """Returns the page alone, as the first page of a server; it calls /v1/predict.
+
+    Args:
+        model: The served model.
+        folder: Its folder, whose card the page shows.
+        posterior_options: How the server reads posteriors, if not as usual.
+    """
+    router = APIRouter(include_in_schema=False)
+    card = "" if folder is None else model_card(folder)
+    choices = () if posterior_options is None else posterior_options.choices
+    around = Shell(
+        title=model.description.data or "A model",
+        subtitle=", ".join((f"{len(model.classes)} classes", model.description.method, *choices)),
+        version=__version__,
+        places={"Try it": "/", "Interface": "/docs"},
+    )
+
+    @router.get("/")
+    def try_it() -> HTMLResponse:
+        return HTMLResponse(render(TryPage(shell=around, columns=model_columns(model), card=card)))
+
     router.include_router(static_router())
     return router
 
@@ -298,18 +335,18 @@ def static_files() -> dict[str, tuple[bytes, str]]:
     """Our own files by name, with content and type."""
     place = files("onepeak.serving.inspector") / "static"
     return {
-        each.name: (each.read_bytes(), _TYPES[PathStaticFiles(each.name).suffix])
+        each.name: (each.read_bytes(), _TYPES[FilePath(each.name).suffix])
         for each in place.iterdir()
-        if PathStaticFiles(each.name).suffix in _TYPES
+        if FilePath(each.name).suffix in _TYPES
     }
 
 
 @cache
-def plotly_file() -> PathStaticFiles:
+def plotly_file() -> FilePath:
     """Returns the path of plotly's script without importing plotly, which is slow."""
     package = importlib.util.find_spec("plotly")
     places = [] if package is None else list(package.submodule_search_locations or ())
-    path = PathStaticFiles(places[0], "package_data", PLOTLY) if places else None
+    path = FilePath(places[0], "package_data", PLOTLY) if places else None
     if path is None or not path.is_file():
         raise MissingExtraError("The charts need plotly: pip install 'onepeak[serve]'")
     return path

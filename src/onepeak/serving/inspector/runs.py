@@ -1,9 +1,13 @@
-"""Reads the runs of a folder without torch, for the first page."""
+"""The finished runs of a folder, and the figures of the first page from them. Needs no torch."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from onepeak.errors import InputError
 from onepeak.experiment.run_files import (
@@ -14,7 +18,10 @@ from onepeak.experiment.run_files import (
     recorded_classes,
     result_files,
 )
-from onepeak.training.out_folder import RUNS
+from onepeak.report.figures.curves import at_every_epoch, curve
+from onepeak.report.figures.tradeoff import soi_limits
+from onepeak.report.palette import Style
+from onepeak.training.out_folder import RUNS, history_columns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,3 +111,159 @@ def _comparison(folder: Path) -> Path:
     """The comparison that a run belongs to, judging by its path; the run's own folder if there is none."""
     above = folder.resolve().parents
     return above[2] if len(above) > 2 and above[1].name == RUNS else folder
+
+
+METRICS = ("mae", "soi_predicted", "unimodal", "accuracy")
+"""The columns of the table."""
+CURVES = ("mae", "soi_predicted")
+"""The validation metrics with learning curves."""
+
+Number = float | None
+"""A figure; None if not defined, as JSON has no NaN."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """One metric of one row."""
+
+    mean: Number
+    std: Number
+    """Over runs; None for a single run."""
+    best: bool
+    """Whether no row is better on the splits and folds that all rows have."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One method of the table."""
+
+    row: str
+    look: Style
+    num_runs: int
+    figures: Mapping[str, Figure]
+    points: tuple[tuple[float, float], ...]
+    """Error and consistency of each run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Course:
+    """One metric of one row over the epochs."""
+
+    epochs: list[int]
+    mean: list[Number]
+    low: list[Number]
+    high: list[Number]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overview:
+    """The table and the charts made from it."""
+
+    rows: tuple[Row, ...]
+    chance: float
+    """The side order index of guessing by the mode."""
+    upward: tuple[float, float] | None
+    """The range of consistency in the chart of error against consistency; None if it has no point."""
+
+
+def overview(runs: Sequence[FinishedRun], looks: Mapping[str, Style], *, num_classes: int) -> Overview:
+    """Summarises the runs.
+
+    Args:
+        runs: All runs.
+        looks: The style of each row, in the order of the table.
+        num_classes: The number of classes.
+    """
+    of_row = {row: [run for run in runs if run.row == row] for row in looks}
+    best = {name: _best(of_row, name) for name in METRICS}
+    drawn = [soi for own in of_row.values() for _, soi in _points(own)]
+    rows = tuple(
+        Row(
+            row=row,
+            look=looks[row],
+            num_runs=len(own),
+            figures={
+                name: Figure(mean=_number(_mean(own, name)), std=_number(_std(own, name)), best=row in best[name])
+                for name in METRICS
+            },
+            points=tuple(_points(own)),
+        )
+        for row, own in of_row.items()
+    )
+    # Half of the pairs by chance, plus those at the highest score: `onepeak.metrics.functional.side_order_chance`.
+    return Overview(rows=rows, chance=0.5 + 1 / num_classes, upward=soi_limits(drawn) if drawn else None)
+
+
+def curves(runs: Sequence[FinishedRun]) -> dict[str, dict[str, Course]]:
+    """Returns the learning curves by metric and row; rows without a history are left out.
+
+    Args:
+        runs: All runs. Reading their histories takes longer than anything else on the page.
+    """
+    histories: dict[str, list[dict[str, npt.NDArray[np.float64]]]] = {}
+    for run in runs:
+        histories.setdefault(run.row, []).append(_history(run.folder))
+    return {name: _courses(histories, name) for name in CURVES}
+
+
+def _mean(runs: Iterable[FinishedRun], name: str) -> float:
+    found = _defined(runs, name)
+    return float(np.mean(found)) if found else math.nan
+
+
+def _std(runs: Iterable[FinishedRun], name: str) -> float:
+    found = _defined(runs, name)
+    return float(np.std(found, ddof=1)) if len(found) > 1 else math.nan
+
+
+def _defined(runs: Iterable[FinishedRun], name: str) -> list[float]:
+    return [value for run in runs if math.isfinite(value := run.metrics.get(name, math.nan))]
+
+
+def _best(of_row: Mapping[str, Sequence[FinishedRun]], name: str) -> set[str]:
+    """The rows that no other row beats on the splits and folds shared by all rows that have the metric."""
+    found = {row: {run.part: run.metrics[name] for run in own if _defined([run], name)} for row, own in of_row.items()}
+    known = {row: values for row, values in found.items() if values}
+    shared = sorted(set.intersection(*map(set, known.values()))) if known else []
+    if not shared:
+        return set()
+    means = {row: np.mean([values[part] for part in shared]) for row, values in known.items()}
+    top = min(means.values()) if name == "mae" else max(means.values())
+    return {row for row, mean in means.items() if mean == top}
+
+
+def _points(runs: Iterable[FinishedRun]) -> Iterable[tuple[float, float]]:
+    for run in runs:
+        point = run.metrics.get("mae", math.nan), run.metrics.get("soi_predicted", math.nan)
+        if all(map(math.isfinite, point)):
+            yield point
+
+
+def _history(folder: Path) -> dict[str, npt.NDArray[np.float64]]:
+    """The validation metrics of one run, one value per epoch; empty without a readable history."""
+    try:
+        columns = history_columns(folder)
+    except InputError:
+        return {}  # the page leaves out its curve; results do not depend on it
+    epochs = columns["epoch"].astype(np.int64)
+    known = {name: columns[f"valid_{name}"] for name in CURVES if f"valid_{name}" in columns}
+    return {name: at_every_epoch(epochs, values) for name, values in known.items()}
+
+
+def _courses(histories: Mapping[str, list[dict[str, npt.NDArray[np.float64]]]], name: str) -> dict[str, Course]:
+    found = {}
+    for row, own in histories.items():
+        known = [history[name] for history in own if len(history.get(name, ()))]
+        if known:
+            drawn = curve(known)
+            found[row] = Course(
+                epochs=drawn.epochs.tolist(),
+                mean=list(map(_number, drawn.mean.tolist())),
+                low=list(map(_number, drawn.low.tolist())),
+                high=list(map(_number, drawn.high.tolist())),
+            )
+    return found
+
+
+def _number(value: float) -> Number:
+    return float(f"{value:.6g}") if math.isfinite(value) else None
