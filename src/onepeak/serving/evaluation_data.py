@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -35,7 +35,8 @@ def open_for(model: Model, source: DataSource) -> Manifest:
     if columns is not None:
         trained = model.description
         if not (source.label or source.raters or source.label_probs):
-            source = replace(source, **{trained.label_as: _known(trained.label, columns)})
+            label: dict[str, Any] = {trained.label_as: _known(trained.label, columns)}
+            source = replace(source, **label)
         source = replace(
             source,
             group=source.group or _known(trained.group, columns),
