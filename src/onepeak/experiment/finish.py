@@ -25,6 +25,7 @@ from onepeak.training.model_files import (
     save_held_out_items,
     save_model,
     save_trained_items,
+    write_digests,
 )
 from onepeak.training.out_folder import make_out, refuse_others
 from onepeak.training.predictions_file import part_predictions
@@ -94,6 +95,7 @@ def finish(choice: Choice, out: Path) -> None:
     )
     save_model(out, description, state)
     write_card(out, description, {})
+    write_digests(out)
 
 
 def _all_items(run: Path) -> list[str]:

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Annotated, Literal, TypeAlias, get_args
 
 from torch import Tensor, nn
 
 from onepeak._core.check import check_choice, check_integer, check_number
+from onepeak._core.records import Within
 from onepeak.errors import InputError
 from onepeak.methods import Method
 from onepeak.methods.method import SoftmaxMethod
@@ -43,7 +44,7 @@ class NetworkSettings:
     "package.module:name" (see `onepeak.networks.own_backbone`)."""
     pooling: PoolingName = "wildcat"
     """How evidence maps become outputs."""
-    maps_per_class: int = 5
+    maps_per_class: Annotated[int, Within(1, 10_000)] = 5
     """Maps per output that WILDCAT averages."""
     kmax: float = 0.1
     """Share of positions that count as highest."""

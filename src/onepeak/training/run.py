@@ -38,6 +38,7 @@ from onepeak.training.model_files import (
     save_held_out_items,
     save_model,
     save_trained_items,
+    write_digests,
 )
 from onepeak.training.out_folder import FORMAT, RESULT, write_history
 from onepeak.training.predictions_file import write_predictions
@@ -262,7 +263,9 @@ def write_run(
         save_model(folder, description, trained.network.state_dict())
         keep_encoder(folder, None if encoder is None else encoder.texts)
         write_card(folder, description, result, trained.test, manifest)
-        write_text_in_one_step(folder / RESULT, json_text(result))
+        text = json_text(result)
+        write_digests(folder, later={RESULT: text})
+        write_text_in_one_step(folder / RESULT, text)
         (folder / CHECKPOINT).unlink(missing_ok=True)
     return result
 
