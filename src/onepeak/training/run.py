@@ -27,7 +27,7 @@ from onepeak.training.card import write_card
 from onepeak.training.checkpoint import HASH
 from onepeak.training.convergence import best_constant, never_predicted
 from onepeak.training.devices import same_bits
-from onepeak.training.evaluate import evidence_range, measure, measured_names, predict
+from onepeak.training.evaluate import evidence_range, measure, measure_against, measured_names, predict
 from onepeak.training.familiarity import Familiarity, ImageRange, familiarity_of, save_familiarity
 from onepeak.training.features import Features
 from onepeak.training.imbalance import class_weights
@@ -99,7 +99,7 @@ def fingerprint(settings: RunSettings, prepared: Prepared, split: Split, fabric:
         "weights": "None" if weights is None else _hash([weights]),
         **({} if written is None else {"network.source": HASH + written}),
         **({} if (encoder := prepared.encoder_digest) is None else {"encoder": HASH + encoder}),
-        "data": _hash([prepared.manifest.labels.tobytes(), *(item.encode() for item in prepared.digests)]),
+        "data": _hash([*prepared.manifest.label_bytes, *(item.encode() for item in prepared.digests)]),
         "split": _hash(part.tobytes() for part in (split.train, split.valid, split.test)),
     }
 
@@ -180,13 +180,14 @@ def train_run(
             select=select,
             watches=watches,
             alone=alone,
+            label_probs=None if manifest.distribution is None else manifest.distribution.probs,
         ).run(
             checkpoint=folder / CHECKPOINT,
             fingerprint=fingerprint(settings, prepared, split, fabric),
             every_seconds=checkpoint_seconds,
         )
         if not test:
-            return _trial(loop, select, folder)
+            return _trial(loop, loop.select, folder)
         loaded: dict[str, Any] = {"fabric": fabric, "batch_size": recipe.evaluation_batch_size}
         valid = predict(network, feed, split.valid, loop.device_labels, **loaded)
         strength = None  # features have no positions
@@ -242,6 +243,7 @@ def write_run(
         one_peak=trained.one_peak,
         data=manifest.name,
         label=manifest.label_column,
+        label_as=manifest.label_as,
         group=manifest.group_column,
         path=manifest.path_column,
         versions=versions(),
@@ -322,6 +324,16 @@ def _result(
         "precision": precision_of(trained.fabric),
         "versions": description.versions,
         "metrics": description.metrics,
+        **(
+            {}
+            if (distribution := manifest.distribution) is None
+            else {
+                "label_distribution": {
+                    "valid": measure_against(valid, distribution.take(valid.items)),
+                    "test": measure_against(test, distribution.take(test.items)),
+                }
+            }
+        ),
         "constant": {
             "label": manifest.classes[label],
             "valid_mae": error,
