@@ -44,6 +44,13 @@ class DataSource:
     is read from `classes.txt` beside the data, if there is one; integers are sorted."""
     label: str | None = None
     """The column of labels, by default `label`; or several, `"left,right"`, of which each row fills one."""
+    raters: str | None = None
+    """In place of `label`, the columns of several raters who each labelled the samples: `"ann,bob"`, or `"rater_*"`.
+    Some cells may be empty. Training minimises the expected loss over the raters, and where one label of a sample is
+    needed (to split, to calibrate, in metrics), it is their median (of two, the lower)."""
+    label_probs: str | None = None
+    """In place of `label`, one column per class, lowest first, with its probability or number of votes: `"p_0,p_1"` or
+    `"p_*"`. The classes have the names of the columns, unless `order` gives them."""
     group: str | None = None
     """The column of groups, by default `group` if there is one."""
     path: str | None = None
@@ -75,9 +82,11 @@ class DataSource:
             value = getattr(self, name)
             if not isinstance(value, str | Path) and (value is not None or name == "data"):
                 raise InputError(f"`{name}` must be text, got {value!r}.")
-        for name in ("label", "group", "path", "text", "decimal", "encoding"):
+        for name in ("label", "raters", "label_probs", "group", "path", "text", "decimal", "encoding"):
             if (value := getattr(self, name)) is not None and not isinstance(value, str):
                 raise InputError(f"`{name}` must be text, got {value!r}.")
+        if len(given := [name for name in ("label", "raters", "label_probs") if getattr(self, name) is not None]) > 1:
+            raise InputError(f"`{given[1]}` must be given in place of `{given[0]}`, got both.", argument=given[1])
         if isinstance(self.order, Sequence) and not isinstance(self.order, str):
             object.__setattr__(self, "order", tuple(self.order))
         elif self.order is not None and not isinstance(self.order, str | Path | range):
@@ -151,7 +160,8 @@ class DataSource:
     def _open_table(self, file: Path, table: Table | None, *, like: FeatureRows | None, keep_classes: bool) -> Manifest:
         """Opens a list of images or a table of features."""
         assert table is not None  # it is a file
-        label, group, images = self.label or LABEL, self.group or GROUP, self.path or PATH
+        label = self.label or self.raters or self.label_probs or LABEL
+        group, images = self.group or GROUP, self.path or PATH
         labels, written = label_columns(label, table.frame.columns), table.frame
         is_list = images in table.frame.columns and images not in self.drop and self.text is None
         if is_list:
@@ -171,7 +181,9 @@ class DataSource:
                 refuse_names(others, folder=file.parent if self.root is None else expanded(self.root))
             manifest = from_frame(
                 frame,
-                label=label,
+                label=self.label or LABEL,
+                raters=self.raters,
+                label_probs=self.label_probs,
                 order=order,
                 group=self.group,
                 path=self.path,
@@ -214,7 +226,7 @@ class DataSource:
                 raise InputError(f"`{each.name}` has no use for {what}: leave it out.", argument=each.name)
 
 
-_OF_A_LIST = ("root", "label", "group", "path", "subgroup", "encoding", "missing")
+_OF_A_LIST = ("root", "label", "raters", "label_probs", "group", "path", "subgroup", "encoding", "missing")
 _MOST_SUBGROUPS = 100
 
 

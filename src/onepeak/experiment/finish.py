@@ -148,6 +148,7 @@ def refit(
             seed=settings.seed,
             select="last",
             watches=watches,
+            label_probs=None if manifest.distribution is None else manifest.distribution.probs,
         )
         known = fingerprint(settings, prepared, split, fabric)
         loop.run(checkpoint=out / CHECKPOINT, fingerprint=known)

@@ -124,7 +124,13 @@ def check_with(
     if experiment.weights == PRETRAINED and backbone is not None:
         pretrained_file(backbone)
     for entry in experiment.methods:
-        method(entry.name, num_classes=manifest.num_classes, variant=entry.variant, **entry.settings)
+        built = method(entry.name, num_classes=manifest.num_classes, variant=entry.variant, **entry.settings)
+        if built.counts_samples and manifest.distribution is not None:
+            raise InputError(
+                f"The schedule of {entry.name!r} counts samples, so it needs one label per sample (--label), got "
+                f"`{manifest.label_as}`: use another method.",
+                argument=manifest.label_as,
+            )
     if experiment.freeze:
         _check_freeze(manifest, experiment)
     items = manifest.items

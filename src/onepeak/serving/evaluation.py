@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,7 @@ from onepeak.serving.model import Model
 from onepeak.serving.predict import check_combine, group_notes, notes_of, predict_all
 from onepeak.serving.table_rows import TableRows, unlike_rows
 from onepeak.training.calibration import figures_of, frequency_gap, frequency_note
-from onepeak.training.evaluate import figures_by, measure
+from onepeak.training.evaluate import figures_by, measure, measure_against
 from onepeak.training.model_files import short
 
 
@@ -50,6 +51,9 @@ class Evaluation:
     trained_on: npt.NDArray[np.bool_]
     """Whether the model was trained on each of them, byte for byte (of a table: on a row with the same features); of a
     group, on any of its samples."""
+    label_distribution: dict[str, Any] | None = None
+    """How good the model is against several raters or label probabilities, see
+    `onepeak.training.evaluate.measure_against`; None for one label per sample, and for groups."""
     confidence: Confidence | None = None
     """How far the figures may be off because few items were measured; None if that was not asked for."""
     subgroups: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
@@ -161,6 +165,9 @@ def evaluate(
         prediction=prediction,
         labels=labels,
         trained_on=trained_on,
+        label_distribution=None
+        if data.distribution is None or combine is not None
+        else measure_against(prediction, data.distribution),
         confidence=sure,
         subgroups={name: figures_by(of_samples, values) for name, values in data.subgroups.items()},
         failed=tuple(each.row for each in failed),

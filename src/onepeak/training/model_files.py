@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -73,6 +73,8 @@ class ModelDescription:
     """The name of the training data."""
     label: str | None = None
     """The label column of the training data, if they were a table or a list."""
+    label_as: Literal["label", "raters", "label_probs"] = "label"
+    """Which field of `DataSource` names it: several raters or class probabilities have several, with commas."""
     group: str | None = None
     """The group column of the training data."""
     path: str | None = None

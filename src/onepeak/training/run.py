@@ -28,7 +28,14 @@ from onepeak.training.card import write_card
 from onepeak.training.checkpoint import HASH
 from onepeak.training.convergence import best_constant, never_predicted
 from onepeak.training.devices import same_bits
-from onepeak.training.evaluate import evidence_range, figures_by, measure, measured_names, predict
+from onepeak.training.evaluate import (
+    evidence_range,
+    figures_by,
+    measure,
+    measure_against,
+    measured_names,
+    predict,
+)
 from onepeak.training.familiarity import Familiarity, ImageRange, familiarity_of, save_familiarity
 from onepeak.training.features import Features
 from onepeak.training.imbalance import class_weights
@@ -100,7 +107,7 @@ def fingerprint(settings: RunSettings, prepared: Prepared, split: Split, fabric:
         "weights": "None" if weights is None else _hash([weights]),
         **({} if written is None else {"network.source": HASH + written}),
         **({} if (encoder := prepared.encoder_digest) is None else {"encoder": HASH + encoder}),
-        "data": _hash([prepared.manifest.labels.tobytes(), *(item.encode() for item in prepared.digests)]),
+        "data": _hash([*prepared.manifest.label_bytes, *(item.encode() for item in prepared.digests)]),
         "split": _hash(part.tobytes() for part in (split.train, split.valid, split.test)),
     }
 
@@ -182,6 +189,7 @@ def train_run(
             select=select,
             watches=watches,
             alone=alone,
+            label_probs=None if manifest.distribution is None else manifest.distribution.probs,
         ).run(
             checkpoint=folder / CHECKPOINT,
             fingerprint=fingerprint(settings, prepared, split, fabric),
@@ -191,7 +199,7 @@ def train_run(
         start = time.perf_counter()
         valid = predict(network, feed, split.valid, loop.device_labels, **loaded)
         if not test:
-            return _trial(loop, select, folder, predict_seconds=(time.perf_counter() - start) / len(valid))
+            return _trial(loop, loop.select, folder, predict_seconds=(time.perf_counter() - start) / len(valid))
         strength = None  # features have no positions
         if prepared.features is None:
             strength = evidence_range(network, feed, split.valid, valid.predicted_index, **loaded)
@@ -246,6 +254,7 @@ def write_run(
         flips=trained.flips,
         data=manifest.name,
         label=manifest.label_column,
+        label_as=manifest.label_as,
         group=manifest.group_column,
         path=manifest.path_column,
         versions=versions(),
@@ -334,6 +343,16 @@ def _result(
         "precision": precision_of(trained.fabric),
         "versions": description.versions,
         "metrics": description.metrics,
+        **(
+            {}
+            if (distribution := manifest.distribution) is None
+            else {
+                "label_distribution": {
+                    "valid": measure_against(valid, distribution.take(valid.items)),
+                    "test": measure_against(test, distribution.take(test.items)),
+                }
+            }
+        ),
         "constant": {
             "label": manifest.classes[label],
             "valid_mae": error,
