@@ -1,6 +1,7 @@
 """Makes inspector-samples.png and inspector-sample.png: two pages of the inspector, photographed in a browser.
 
-First `onepeak demo`, then, from anywhere: `python docs/pictures/inspector.py out/biopsies-demo`. Needs chromium.
+Run it on a folder of `onepeak compare biopsies`, such as that of `onepeak demo`, from anywhere:
+`python docs/pictures/inspector.py out/biopsies-demo`. Needs chromium.
 """
 
 import json
