@@ -300,7 +300,6 @@ def word_weights(
         column: The column of the text.
         seconds: No further words are left out after this time.
     """
-    end = time.monotonic() + seconds
     words = str(row[column]).split()
     others = {name: None if value == "missing" else value for name, value in row.items()}
 
@@ -310,6 +309,7 @@ def word_weights(
         return found
 
     (whole,), weights = expected([" ".join(words)]), list[float]()
+    end = time.monotonic() + seconds  # the encoder is loaded by now
     while len(weights) < len(words) > 1 and time.monotonic() < end:
         first = len(weights)
         last = min(first + _WORDS_AT_ONCE, len(words))

@@ -43,7 +43,10 @@ function arrange() {
   frame.prepend(plain);
 }
 slider?.addEventListener("input", arrange);
-apart?.addEventListener("change", arrange);
+apart?.addEventListener("change", () => {
+  arrange();
+  dispatchEvent(new Event("resize")); // the chart beside it has another width now
+});
 
 /** Shows the ends of the scale that all images and classes of a model share, or that there is none. */
 function showScale(place, ends) {
@@ -51,7 +54,7 @@ function showScale(place, ends) {
   place.replaceChildren(...(ends ? [low, element("span", {class: "ramp", "aria-hidden": "true"}, element("i")), `${high} and more`] : []));
   byId("scale-note").textContent = ends
     ? `Evidence is how much each part of the image raises the score of this class above the other classes. One scale for all images and classes of this model: at ${low} it raises nothing; about a tenth of the validation images reach ${high}. Brighter is more; the lines are at a third and two thirds of the scale.`
-    : "Brighter is more, from the lowest to the highest value of this map alone: do not compare it with others. The model is from an earlier version; a newly trained one has one scale for all maps.";
+    : "Brighter is more, from the lowest to the highest value of this map alone: do not compare it with others. This model recorded no scale for all maps: it had too few validation images, or is from an earlier version.";
 }
 
 // From teal over green to yellow: rare in stained tissue, skin and fundus; the lightness rises evenly, so that they read without colour vision too.

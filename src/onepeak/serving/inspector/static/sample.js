@@ -42,23 +42,26 @@ function showSample(chosen) {
     note.textContent = chosen.no_evidence && `No evidence map. ${chosen.no_evidence}`;
     if (!byId("seen").firstElementChild) showImage(`/image/${part}/${item}`, found.name);
     if (chosen.no_evidence) showEvidence(null);
-    else later(getJson(`/v1/inspect/evidence/${part}/${item}?${query}`), rows => showEvidence(rows, chosen.evidence_range), "The evidence map could not be loaded: reload the page to try again.");
+    else later(getJson(`/v1/inspect/evidence/${part}/${item}?${query}`), rows => showEvidence(rows, chosen.evidence_range), () => showEvidence(null), "The evidence map could not be loaded: reload the page to try again.");
   } else if (found.kind === "rows") {
     const {[found.text]: text, ...others} = found.features, table = Object.keys(others).length ? [features(others, "row large")] : [];
     const show = (words, weights) => byId("seen").replaceChildren(...(found.text ? [showWords(words, weights)] : []), ...table);
     show((text ?? "").split(/\s+/), []);
-    if (found.text) later(getJson(`/v1/inspect/words/${part}/${item}?method=${encodeURIComponent(chosen.row)}`), ({words, weights}) => show(words, weights), "No words are marked: this run kept no model.");
+    if (found.text) note.textContent = "Trying the words …";
+    if (found.text) later(getJson(`/v1/inspect/words/${part}/${item}?method=${encodeURIComponent(chosen.row)}`), ({words, weights}) => { show(words, weights); note.textContent = ""; }, () => {}, "No words are marked: this run kept no model.");
   } else note.textContent = found.reason;
 }
 
 /** Shows what takes the server a while, unless another method or class was chosen meanwhile. */
-async function later(answer, show, missing) {
+async function later(answer, show, withdraw, missing) {
   const own = ++turn;
   try {
     const content = await answer;
     if (own === turn) show(content);
   } catch {
-    if (own === turn) byId("seen-note").textContent = missing;
+    if (own !== turn) return;
+    withdraw();
+    byId("seen-note").textContent = missing;
   }
 }
 
