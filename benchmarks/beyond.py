@@ -1,15 +1,14 @@
-"""Makes the pages on what comes after the paper from their committed records: ten splits, and forms of the barrier.
+"""Makes the page on ten splits of FG-NET from its committed records.
 
 Run: python benchmarks/beyond.py            (after benchmarks/keep_records.py has added runs to results/fgnet-beyond)
-or:  python benchmarks/beyond.py --check    (writes nothing; fails if a page does not match the records)
-Writes the text between `<!-- made: NAME -->` and `<!-- end of made -->` in the README.md of results/fgnet-beyond (does
-order cost accuracy?) and of results/fgnet-barrier (which forms were tried, failures included), and error-peaks.png.
+or:  python benchmarks/beyond.py --check    (writes nothing; fails if a file does not match the records)
+Writes the text between `<!-- made: NAME -->` and `<!-- end of made -->` in results/fgnet-beyond/README.md, tests.csv
+(every method minus its references) and error-peaks.png.
 """
 
 import argparse
 import sys
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -22,10 +21,10 @@ from onepeak._core.wording import counted
 from onepeak.methods.catalog import is_known
 from onepeak.report.palette import styles
 from reproduction.differences import Tested, against
-from reproduction.records import figure, num_classes, read_runs
-from reproduction.text import MINUS, MISSING, filled, number, p_value, spread, table
+from reproduction.records import figure, read_runs
+from reproduction.text import filled, number, p_value, spread, table
 
-BEYOND, BARRIER = "results/fgnet-beyond/README.md", "results/fgnet-barrier/README.md"
+BEYOND = "results/fgnet-beyond/README.md"
 SHOWN = {
     "valid_mae": ("validation MAE", 2, 1),
     "test_mae": ("MAE", 2, 1),
@@ -72,16 +71,16 @@ def beyond_table(runs: pd.DataFrame) -> str:
     return table((f"method ({splits})", *(title for title, _, _ in SHOWN.values())), rows)
 
 
-def beyond_tests(runs: pd.DataFrame, reference: str) -> str:
-    """Every method minus a reference, on the same splits."""
+def beyond_tests(runs: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """Every method minus a reference on the same splits: mean differences, and p-values after Holm's correction."""
     labels = [label for label in _by_validation(runs) if label != reference]
-    found = {column: against(runs, column, labels, reference) for column in TESTED}
-    rows = [
-        [label, str(found["test_mae"][place].n), *(cell for column in TESTED for cell in _cells(found[column][place]))]
-        for place, label in enumerate(labels)
-    ]
-    header = [cell for title in TESTED.values() for cell in (f"{title} {MINUS} {reference}'s", "p")]
-    return table(("method", "splits", *header), rows)
+    columns: dict[str, list[object]] = {"method": list(labels), "reference": [reference] * len(labels)}
+    for column, title in TESTED.items():
+        found = against(runs, column, labels, reference)
+        columns["splits"] = [each.n for each in found]
+        columns[title] = [round(each.mean, 2) for each in found]
+        columns[f"{title}, p"] = [round(each.p, 3) for each in found]
+    return pd.DataFrame(columns)
 
 
 def goal(runs: pd.DataFrame) -> str:
@@ -175,10 +174,6 @@ def _lowest(runs: pd.DataFrame, column: str, chosen: str) -> str:
     )
 
 
-def _cells(each: Tested) -> tuple[str, str]:
-    return number(each.mean, 2, signed=True), p_value(each.p)
-
-
 def _below(each: Tested) -> bool:
     return each.mean < 0 and each.p < SIGNIFICANT
 
@@ -187,129 +182,36 @@ def _told(each: Tested) -> str:
     return f"{number(each.mean, 2, signed=True)}, p {p_value(each.p)}"
 
 
-Settings = Mapping[str, float | str]
-DEFAULTS: Settings = {
-    "ce": 0.0,
-    "rps": 0.0,
-    "barrier": 1.0,
-    "t": 1.0,
-    "cost": "log",
-    "growth": 1.001,
-    "reach": 0,
-    "even": 0.0,
-    "passes": 1,
-    "accumulated": False,
-}
-"""The defaults of `barrier_variants.BarrierVariant`."""
-KNOWN: dict[str, Settings | None] = {
-    "elb-averaged": {"ce": 1.0},
-    "smooth-elb-averaged": {"ce": 1.0, "reach": num_classes("fgnet")},
-    "rps+elb-averaged": {"rps": 0.3},
-    "smooth-slopes-averaged": None,
-}
-"""References from results/fgnet-beyond, trained alike; None if there is no barrier."""
-BARRIER_SHOWN = {
-    "valid_mae": SHOWN["valid_mae"],
-    "valid_unimodal": ("validation one-peaked %", 1, 100),
-    **{name: shown for name, shown in SHOWN.items() if name not in ("valid_mae", "test_rps")},
-}
-"""As on the page of the ten splits, plus the share with one peak in validation."""
-
-
-def read_lines(path: Path) -> pd.DataFrame:
-    """Reads one line per run, as written by `barrier_variants.py table`; columns are named as in `read_results`."""
-    return pd.read_csv(path).rename(columns={f"{name}_tempered": f"test_{name}_calibrated" for name in ("rps", "nll")})
-
-
-def read_forms(experiment: Path) -> dict[str, Settings]:
-    """Reads the settings of every variant, by its label."""
-    methods = tomllib.loads(experiment.read_text(encoding="utf-8"))["methods"]
-    return {entry["label"]: entry["settings"] for entry in methods}
-
-
-def barrier_table(lines: pd.DataFrame, forms: Mapping[str, Settings], ten_splits: pd.DataFrame) -> str:
-    """Means over splits, lowest validation error first.
-
-    Args:
-        lines: From `read_lines`.
-        forms: From `read_forms`.
-        ten_splits: The runs of results/fgnet-beyond; the references are taken from them, on the same splits.
-    """
-    lines = lines[lines["dataset"] == "fgnet"]
-    known = ten_splits[ten_splits["label"].isin(list(KNOWN)) & ten_splits["split"].isin(lines["split"])]
-    means = pd.concat([lines, known]).groupby("label")[list(BARRIER_SHOWN)].mean().sort_values("valid_mae")
-    settings = {**forms, **KNOWN}
-    rows = []
-    for label, own in means.iterrows():
-        name = f"`{label}`" if label in KNOWN else ""  # a variant is identified by its settings
-        figures = (number(by * own[column], digits) for column, (_, digits, by) in BARRIER_SHOWN.items())
-        rows.append((*_described(settings[str(label)]), *figures, name))
-    header = ("CE", "RPS", "barrier", "cost of a gap", "t", "smoothed over")
-    return table((*header, *(title for title, _, _ in BARRIER_SHOWN.values()), "method"), rows)
-
-
-def few_labels_table(lines: pd.DataFrame) -> str:
-    """Error and tempered RPS of every method on the other data sets, averaged over folds."""
-    others = lines[lines["dataset"] != "fgnet"]
-    means = others.groupby(["label", "dataset"])[["test_mae", "test_rps_calibrated"]].mean()
-    sets = list(dict.fromkeys(others["dataset"]))
-    rows = [
-        (
-            f"`{label}`",
-            *(" / ".join(number(value, 3) for value in means.loc[(label, name)]) for name in sets),
-        )
-        for label in dict.fromkeys(others["label"])
-    ]
-    return table(("MAE / RPS, tempered", *sets), rows)
-
-
-def _described(settings: Settings | None) -> tuple[str, ...]:
-    """The cells of a variant: the weights of its terms, the cost, t at the first and last of 60 epochs, the reach."""
-    if settings is None:
-        return (MISSING,) * 6
-    found = {**DEFAULTS, **settings}
-    weights = (f"{found[name]:g}" if found[name] else MISSING for name in ("ce", "rps", "barrier"))
-    first, growth, reach = float(found["t"]), float(found["growth"]), float(found["reach"])
-    last = first * growth**59
-    t = f"{first:g}" if last < 1.1 * first else f"{first:g} to {last:.1f}"
-    smoothed = "all" if reach >= num_classes("fgnet") else f"{reach:g}" if reach else MISSING
-    smoothed += ", twice" if found["passes"] == 2 else ", accumulated" if found["accumulated"] else ""
-    smoothed += {0.0: "", 0.5: ", even shares", 1.0: ", sums"}[float(found["even"])]
-    return (*weights, str(found["cost"]), t, smoothed)
-
-
-def pages_of(root: Path) -> dict[Path, str]:
-    """Both pages, as made from the records below a checkout's root."""
-    runs = whole(read_runs((root / BEYOND).parent))
-    lines = read_lines(root / "results/fgnet-barrier/runs.csv")
-    forms = read_forms(root / "benchmarks/barrier_variants.toml")
+def files_of(root: Path) -> dict[Path, str]:
+    """The page and tests.csv, as made from the records below a checkout's root."""
+    page = root / BEYOND
+    runs = whole(read_runs(page.parent))
     common, smaller = common_steps(runs), smaller_steps(runs)
     makers: dict[str, Callable[[], str]] = {
         "beyond-goal": lambda: goal(runs),
         "beyond": lambda: beyond_table(common),
-        "beyond-elb": lambda: beyond_tests(common, "elb"),
-        "beyond-ren": lambda: beyond_tests(common, "ren"),
         "beyond-steps": lambda: beyond_table(smaller),
-        "beyond-steps-elb": lambda: beyond_tests(smaller, "elb-slow"),
-        "beyond-steps-ren": lambda: beyond_tests(smaller, "ren-slow"),
-        "barrier": lambda: barrier_table(lines, forms, runs),
-        "barrier-few-labels": lambda: few_labels_table(lines),
     }
-    return {root / name: filled((root / name).read_text(encoding="utf-8"), makers) for name in (BEYOND, BARRIER)}
+    tests = [beyond_tests(common, name) for name in ("elb", "ren")]
+    tests += [beyond_tests(smaller, f"{name}{SMALLER_STEPS}") for name in ("elb", "ren")]
+    return {
+        page: filled(page.read_text(encoding="utf-8"), makers),
+        page.with_name("tests.csv"): pd.concat(tests).to_csv(index=False, lineterminator="\n"),
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing, fail where a page is not up to date")
+    parser.add_argument("--check", action="store_true", help="write nothing, fail where a file is not up to date")
     root = Path(__file__).parents[1]
-    pages = pages_of(root)
-    old = [str(path.relative_to(root)) for path, page in pages.items() if path.read_text(encoding="utf-8") != page]
+    files = files_of(root)
+    old = [path.name for path, text in files.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if parser.parse_args().check:
         sys.exit(f"Not what the records say: {', '.join(old)}. Run python benchmarks/beyond.py" if old else 0)
-    for path, page in pages.items():
-        path.write_text(page, encoding="utf-8", newline="\n")
+    for path, text in files.items():
+        path.write_text(text, encoding="utf-8", newline="\n")
     beyond_image(whole(read_runs((root / BEYOND).parent))).savefig((root / BEYOND).with_name("error-peaks.png"))
-    print(f"pages changed: {', '.join(old) or 'none'}")
+    print(f"changed: {', '.join(old) or 'none'}")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 Run: python benchmarks/catalog.py FOLDER... --out results/catalog   (folders of onepeak compare, one per data set)
 or:  python benchmarks/catalog.py results/catalog/runs.csv --out results/catalog   (from the committed lines)
-Writes runs.csv, ranks-mae.png, ranks-rps_tempered.png, ranks-soi_predicted.png and accuracy-consistency.png, and
-prints tables.
+Writes runs.csv, methods.csv and sets.csv (a line a method: over all data sets, and on each), ranks-mae.png,
+ranks-rps_tempered.png, ranks-soi_predicted.png and accuracy-consistency.png; prints the median method of each family.
 Method: figures are means over the folds of a data set. Errors of different data sets cannot be averaged, so MAE and RPS
 are ratios to those of cross-entropy on the same folds, averaged as logarithms. Ranks are over all methods of a data
 set; ties share a rank. Folds that not all methods finished are left out. Friedman's test and Nemenyi's critical
@@ -124,29 +124,6 @@ def by_family(table: pd.DataFrame) -> pd.DataFrame:
     return found.sort_values("rank mae")
 
 
-def in_words(column: str) -> str:
-    """Returns a readable column header."""
-    words = {"rps_tempered": "calibrated RPS", "soi_predicted": "SOI %", "unimodal": "one-peaked %"}
-    for name, word in (words | {"mae": "MAE", "rps /": "RPS /", "rank ": "rank by "}).items():
-        column = column.replace(name, word)
-    return column
-
-
-def markdown(table: pd.DataFrame, decimals: dict[str, int]) -> str:
-    """A table for a README."""
-    lines = [
-        "| | " + " | ".join(in_words(column) for column in table.columns) + " |",
-        "|" + "---|" * (len(table.columns) + 1),
-    ]
-    for name, row in table.iterrows():
-        cells = [
-            f"{value:.{decimals.get(str(column), 2)}f}" if isinstance(value, float) else str(value)
-            for column, value in row.items()
-        ]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
-
-
 def scatter(table: pd.DataFrame) -> Figure:
     """Plots accurate methods to the left, consistent ones at the top."""
     figure = Figure(figsize=(9, 7.5), dpi=110, layout="constrained")
@@ -187,18 +164,9 @@ def main() -> None:
         figure.savefig(given.out / f"ranks-{metric}.png", dpi=110, bbox_inches="tight")
         print(f"{metric}: Friedman p = {found.p_value:.2g}, critical difference {found.critical_difference:.1f}")
     scatter(table).savefig(given.out / "accuracy-consistency.png")
-    decimals = {"rank mae": 1, "rank rps_tempered": 1, "seconds": 1} | {
-        name: 1 for name in (*table.columns, *by_data_set(runs).columns) if "soi" in name.lower() or "unimodal" in name
-    }
-    by_set = {name: 3 for name in by_data_set(runs).columns if "MAE" in name}
-    text = "\n".join(
-        [
-            markdown(by_family(table), decimals),
-            markdown(table, decimals),
-            markdown(by_data_set(runs).loc[table.index], decimals | by_set),
-        ]
-    )
-    print(text)
+    table.round(3).to_csv(given.out / "methods.csv", index_label="method")
+    by_data_set(runs).loc[table.index].round(3).to_csv(given.out / "sets.csv", index_label="method")
+    print(by_family(table).round(2).to_string())
 
 
 if __name__ == "__main__":

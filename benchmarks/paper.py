@@ -4,7 +4,7 @@ Run: python benchmarks/paper.py            (after benchmarks/keep_records.py has
 or:  python benchmarks/paper.py --check    (writes nothing; fails if a page does not match the records)
 Reads results/paper: the folders iciar, hci, afad-lite, afad-full and fgnet (the paper's experiments), those of
 `reproduction.tables.CHECKS` and fgnet-lambda (single changes), step-time.json (benchmarks/training.py) and
-explanations.toml; and results/fgnet (FG-NET on splits of our own). A folder that is not there is "not run".
+explanations.toml; and fgnet-code (FG-NET on splits of our own). A folder that is not there is "not run".
 Writes the text between `<!-- made: NAME -->` and `<!-- end of made -->` in the pages, results/paper/tables.tex and the
 figures in results/paper.
 """
@@ -46,8 +46,8 @@ from reproduction.tables import (
 )
 from reproduction.text import filled
 
-PAGES = ("results/paper/README.md", "results/fgnet/README.md", "docs/reproduce.md", "docs/paper.md", "README.md")
-PAPER, OURS, TABLES = "results/paper", "results/fgnet", "results/paper/tables.tex"
+PAGES = ("results/paper/README.md", "docs/reproduce.md", "docs/paper.md", "README.md")
+PAPER, OURS, TABLES = "results/paper", "results/paper/fgnet-code", "results/paper/tables.tex"
 
 BESIDE = ("ren-as_published", "smooth-rps+elb", "smooth-slopes", "peak")
 """Rows whose errors are near ELB's."""
@@ -75,7 +75,6 @@ class Records:
         """Functions that make text, by their name in pages."""
         tables = (printed_table(self.sets, which) for which in (1, 2))
         every = pd.concat([runs for runs in (*self.sets.values(), self.ours) if len(runs)], ignore_index=True)
-        titles = {"fgnet": "FG-NET, our splits"}
         large = [each for found in self.found.values() for each in found]
         return {
             "tables": lambda: "\n".join(markdown_table(each) for each in tables).rstrip(),
@@ -85,9 +84,7 @@ class Records:
             "agreement": lambda: self.agreement(),
             "agreement-ours": lambda: agreement(self.found_ours, self.explanations),
             "differences": lambda: large_differences(large, self.explanations, SETS),
-            "differences-ours": lambda: large_differences(self.found_ours, self.explanations, titles),
             "claim": lambda: claim(self.sets["fgnet"], "as_published"),
-            "claim-ours": lambda: claim(self.ours, "corrected"),
             "first-place": lambda: first_place(self.sets["fgnet"], BESIDE),
             "beside-ren": lambda: first_place(self.sets["fgnet"], BESIDE[:1]),
             "choice": lambda: choice_of_epoch(self.ours),
@@ -100,9 +97,7 @@ class Records:
             "kept-epochs": lambda: kept_epochs(self.sets["fgnet"]),
             "chosen-early": lambda: chosen_early(self.checks["fgnet-1000"]),
             "by-split": lambda: split_table(self.sets["fgnet"]),
-            "by-split-ours": lambda: split_table(self.ours),
             "against-elb": lambda: against_table(self.sets["fgnet"]),
-            "against-elb-ours": lambda: against_table(self.ours),
             "missing": lambda: self.missing(),
             "readme": lambda: self.readme(),
             "cost": lambda: cost_table(self.root / "experiments"),

@@ -1,12 +1,10 @@
 """Makes fgnet_posteriors.svg: a child's age as two networks see it, trained with cross-entropy and with `peak`.
 
 Run it from anywhere: `python docs/pictures/fgnet_posteriors.py`. The posteriors are those of the test part of the first
-split in results/fgnet-beyond, each with the temperature fitted on its validation part. The sample is the one whose two
-peaks under cross-entropy lie farthest apart, the lower at least half as high, of those that `peak` dates within three
-years.
+split in results/fgnet-beyond, as trained. The sample is the one to which cross-entropy gives most probability twice, in
+two windows of seven years whose middles are at least twelve years apart, of those that `peak` dates within three years.
 """
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -15,28 +13,23 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from svg import INK, save
 
-ROOT = Path(__file__).parents[2]
-RUNS = ROOT / "results" / "fgnet-beyond" / "runs"
+RUNS = Path(__file__).parents[2] / "results" / "fgnet-beyond" / "runs"
 IN_ORDER, OUT_OF_ORDER = "#4c8bc4", "#e8694a"
-CLOSE = 3
+CLOSE, WINDOW, APART = 3, 7, 12
+"""In years."""
 
 
 def test_part(method: str) -> tuple[pd.DataFrame, np.ndarray]:
-    """The test samples of a run in their order, and their calibrated posteriors."""
-    run = RUNS / method / "split0-fold0"
-    frame = pd.read_parquet(run / "predictions.parquet").query("part == 'test'").sort_values("item")
-    temperature = json.loads((run / "result.json").read_text())["calibration"]["temperature"]
-    log_probs = np.stack(frame["log_probs"].to_list()).astype(float) / temperature
-    probs = np.exp(log_probs - log_probs.max(axis=1, keepdims=True))
-    return frame.reset_index(drop=True), probs / probs.sum(axis=1, keepdims=True)
+    """The test samples of a run in their order, and their posteriors."""
+    frame = pd.read_parquet(RUNS / method / "split0-fold0" / "predictions.parquet")
+    frame = frame.query("part == 'test'").sort_values("item").reset_index(drop=True)
+    return frame, np.exp(np.stack(frame["log_probs"].to_list()).astype(float))
 
 
-def peaks(probs: np.ndarray) -> tuple[int, int]:
-    """The highest peak, and of those at least half as high the one farthest from it."""
-    padded = np.concatenate([[0], probs, [0]])
-    tops = np.flatnonzero((padded[1:-1] > padded[:-2]) & (padded[1:-1] > padded[2:]) & (probs >= probs.max() / 2))
-    first = int(probs.argmax())
-    return first, int(tops[np.abs(tops - first).argmax()])
+def in_both_windows(probs: np.ndarray) -> float:
+    """The probability in the second of two windows that lie apart, where it is highest."""
+    held = np.convolve(probs, np.ones(WINDOW), "same")
+    return max(min(held[k], held[k + APART :].max()) for k in range(len(held) - APART))
 
 
 def draw(axes: Axes, probs: np.ndarray, truth: int, title: str) -> None:
@@ -62,9 +55,9 @@ def main() -> None:
     (frame, ce), (other, peak) = test_part("ce-slow"), test_part("smooth-rps+elb-mode-t3-slow")
     assert (frame["item"] == other["item"]).all()
     truth = frame["label"].to_numpy()
-    far = np.array([abs(first - second) for first, second in map(peaks, ce)])
-    chosen = int(np.where(np.abs(peak.argmax(axis=1) - truth) <= CLOSE, far, 0).argmax())
-    first, second = sorted(peaks(ce[chosen]))
+    close = np.abs(peak.argmax(axis=1) - truth) <= CLOSE
+    chosen = int(np.where(close, [in_both_windows(probs) for probs in ce], 0).argmax())
+    first, second = sorted(np.argsort(ce[chosen])[-2:])
     figure = Figure(figsize=(9, 2.9), layout="constrained")
     left, right = figure.subplots(1, 2)
     draw(left, ce[chosen], truth[chosen], f"cross-entropy: {first} years, or {second}?")

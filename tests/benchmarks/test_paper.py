@@ -50,12 +50,6 @@ def test_every_mark_is_closed(files):
         assert path.suffix == ".tex" or "<!-- made: " in text
 
 
-def test_the_page_on_the_paper_has_at_most_1200_words_beside_its_tables(files):
-    page = files[ROOT / "docs/reproduce.md"]
-    lines = [line for line in page.splitlines() if not line.startswith(("|", "<!--"))]
-    assert len(" ".join(lines).split()) <= 1200
-
-
 def test_the_authors_splits_are_those_of_their_seed_and_as_hard_as_the_page_says():
     with (ROOT / "results/paper/fgnet-authors-splits.csv").open(encoding="utf-8") as file:
         samples = list(csv.DictReader(file))
@@ -71,20 +65,20 @@ def test_the_authors_splits_are_those_of_their_seed_and_as_hard_as_the_page_says
         assert [sample[f"split{split}-fold0"] for sample in samples] == [part[sample["group"]] for sample in samples]
         ages = {name: [int(s["label"]) for s in samples if part[s["group"]] == name] for name in ("train", "test")}
         errors.append(fmean(abs(age - median(ages["train"])) for age in ages["test"]))
-    assert f"of {fmean(errors):.2f} there" in (ROOT / "results/fgnet/README.md").read_text(encoding="utf-8")
+    assert f"of {fmean(errors):.2f} there" in (ROOT / "results/paper/README.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
 def checkout(tmp_path, records, write_fgnet_run):
     """What the command needs of a checkout: FG-NET in one form here, in the other on splits of its own."""
     root = tmp_path / "checkout"
-    for name in ("results/paper/fgnet", "results/fgnet", "results/paper/fgnet-1000"):
+    for name in ("results/paper/fgnet", "results/paper/fgnet-code", "results/paper/fgnet-1000"):
         shutil.copytree(records / "runs", root / name / "runs")
     for split in range(2):
         for place, method in enumerate(("ce", "ren", "pn", "elb")):
             more = {"variant": "as_published", "mae": 6.0 - place, "soi_predicted": 0.6 + place / 10}
             write_fgnet_run(root / "results/paper/fgnet", method, split, **more)
-            write_fgnet_run(root / "results/fgnet", method, split, **more)
+            write_fgnet_run(root / "results/paper/fgnet-code", method, split, **more)
             write_fgnet_run(root / "results/paper/iciar", method, split, dataset="iciar", num_classes=4, **more)
     for weight in (0.1, 0.01):
         changes = {"label": f"pn-{weight}", "method_settings": {"weight": weight}, "mae": 5.0 + weight}
@@ -99,7 +93,7 @@ def checkout(tmp_path, records, write_fgnet_run):
 
 def test_one_command_fills_the_pages_and_draws_the_figures(checkout, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["paper.py", "--root", str(checkout), "--check"])
-    with pytest.raises(SystemExit, match=r"Not what the records say: results/paper/README\.md, results/fgnet"):
+    with pytest.raises(SystemExit, match=r"Not what the records say: results/paper/README\.md, docs/reproduce"):
         paper.main()
     assert "old" in (checkout / "docs/paper.md").read_text()
     monkeypatch.setattr(sys, "argv", ["paper.py", "--root", str(checkout)])

@@ -96,6 +96,14 @@ def test_the_sensitivities_of_dlordinal_are_these():
         assert ours.compute().item() == pytest.approx(value)
 
 
+def test_ecoc_is_theirs_summed():
+    levels = SCORES[:, :4]
+    agree(
+        method("ecoc").loss(levels, LABELS, reduction="sum"),
+        theirs.OrdinalECOCDistanceLoss(5)(levels.sigmoid(), LABELS),
+    )
+
+
 def test_importance_weights_of_coral_weigh_thresholds_and_class_weights_do_not():
     coral, outputs = method("coral"), SCORES[:, :1]
     above = (LABELS.unsqueeze(-1) > torch.arange(4)).float()

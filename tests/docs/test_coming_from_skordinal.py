@@ -21,7 +21,7 @@ GRADES = np.digitize(ROWS @ [1.0, -0.5] + RNG.logistic(scale=0.3, size=300), [-0
 
 @pytest.mark.parametrize("package", [classifiers, metrics])
 def test_every_public_name_of_skordinal_has_its_place(package):
-    page = (DOCS / "coming-from.md").read_text()
+    page = (DOCS / "coming-from-tables.md").read_text()
     assert [name for name in package.__all__ if not name.startswith("get_") and name not in page] == []
 
 

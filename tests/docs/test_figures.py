@@ -176,7 +176,7 @@ def test_smooth_slopes_is_first_where_it_is_said_to_be():
 
 
 def test_what_is_said_of_smooth_slopes_from_3_labels_to_100_is_what_was_measured():
-    runs = pd.read_csv(ROOT / "results" / "labels" / "runs.csv")
+    runs = pd.read_csv(ROOT / "results" / "peak" / "labels.csv")
     errors = runs.groupby(["data", "labels", "method"])[["mae", "rps_tempered"]].mean()
     over = errors / errors.groupby(["data", "labels"]).min() - 1
     mean, most = (100 * np.expm1(np.log1p(over).groupby("method").mean()), 100 * over.groupby("method").max())

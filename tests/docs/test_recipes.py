@@ -106,7 +106,12 @@ def test_what_few_images_get_is_what_auto_chooses():
 
 
 def test_the_files_on_the_page_are_taken():
-    recipe, experiment, of_settings = (tomllib.loads(block.text) for block in blocks(PAGE) if block.language == "toml")
+    recipe, experiment, of_settings = (
+        tomllib.loads(block.text)
+        for page in (PAGE, DOCS / "experiments.md")
+        for block in blocks(page)
+        if block.language == "toml"
+    )
     assert changed(IMAGES, recipe, source="recipe.toml").resize.short_side == 512
     assert plan_from(experiment, name="experiment", source="experiment.toml").network["pooling"] == "average"
     _, short, long, published, other = plan_from(of_settings, name="settings", source="settings.toml").methods

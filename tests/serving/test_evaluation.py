@@ -1,5 +1,4 @@
 import math
-import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +17,7 @@ from onepeak.serving import evaluate, load
 from onepeak.serving.evaluation import _constant_notes, _coverage_notes
 from onepeak.serving.evaluation_data import held_out, open_for
 from onepeak.training.model_files import save_held_out_items
-from trained_models import TABLE_CLASSES, image_run, table_run
+from trained_models import TABLE_CLASSES, changeable, image_run, table_run
 
 
 @pytest.fixture
@@ -285,7 +284,7 @@ def test_what_is_done_is_in_the_notes():
 
 def test_files_are_read_once_to_be_known_again(tmp_path):
     run = image_run()
-    folder = shutil.copytree(run.folder, tmp_path / "model")
+    folder = changeable(run.folder, tmp_path / "model")
     names = tuple(f"{place}.png" for place in range(len(run.manifest)))
     for name, image in zip(names, run.manifest.items.pixels, strict=True):
         Image.fromarray(image).save(tmp_path / name)
@@ -317,7 +316,7 @@ def test_other_data_and_other_labels_have_nothing_of_the_part(tmp_path):
 @pytest.mark.bad_input
 def test_a_folder_that_does_not_say_what_was_held_out_is_told(tmp_path):
     run = table_run()
-    folder = shutil.copytree(run.folder, tmp_path / "copy")
+    folder = changeable(run.folder, tmp_path / "copy")
     model = load(folder)
     with pytest.raises(InputError, match=r"Unknown `part` 'train'\. Known: valid, test"):
         held_out(run.manifest, model, folder, "train")
@@ -349,3 +348,46 @@ def test_what_is_no_better_than_a_constant_answer_or_covers_too_little_is_told()
     few = replace(found, intervals=torch.where(torch.arange(100)[:, None] < 14, found.intervals, right.intervals))
     assert _coverage_notes(few, labels, None) == ()
     assert _coverage_notes(replace(few, intervals=None), labels, None) == ()
+
+
+@pytest.mark.parametrize("how", ["worst", "mean", "median"])
+def test_figures_of_groups_are_those_of_one_prediction_each(table_model, how):
+    run = table_run()
+    groups = tuple(f"p{place // 4}" for place in range(len(run.manifest)))
+    data = replace(run.manifest, groups=groups)
+    found, samples = evaluate(table_model, data, combine=how, confidence=True), evaluate(table_model, data)
+    expected = samples.prediction.combined(groups, how)
+    assert found.prediction.sources == tuple(dict.fromkeys(groups)) == expected.sources
+    assert torch.equal(found.prediction.predicted_index, expected.predicted_index)
+    assert torch.equal(found.labels, expected.truth)
+    error = (expected.predicted_index - expected.truth).abs().double().mean()
+    assert found.metrics["mae"] == pytest.approx(float(error))
+    assert len(found.trained_on) == sum(found.class_counts) == len(set(groups))
+    assert (found.confidence.unit, found.confidence.num_units) == ("group", len(set(groups)))
+    assert f"the {how} of 90 samples in 23 groups, figures are of groups" in found.notes
+    assert any("intervals of groups join those of their samples" in note for note in found.notes)
+
+
+def test_intervals_of_groups_are_calibrated_where_the_training_had_groups(table_model):
+    run = table_run()
+    groups = tuple(f"p{place // 2}" for place in range(len(run.manifest)))
+    raw = evaluate(table_model, replace(run.manifest, groups=groups), combine="worst").prediction
+    scores = tuple(np.linspace(0, 1, 45).tolist())
+    own = replace(table_model.description.calibration, num_groups=45, group_scores={"worst": scores})
+    table_model.description = replace(table_model.description, calibration=own)
+    found = evaluate(table_model, replace(run.manifest, groups=groups), combine="worst")
+    expected = own.group_intervals(found.prediction.log_probs, found.prediction.predicted_index, 0.1, "worst")
+    assert torch.equal(found.prediction.intervals, expected)
+    assert not torch.equal(found.prediction.intervals, raw.intervals)
+    assert not any("join" in note for note in found.notes)
+
+
+@pytest.mark.bad_input
+def test_groups_that_cannot_be_measured_are_refused(table_model):
+    manifest = table_run().manifest
+    with pytest.raises(InputError, match="`combine` needs the group of every sample, got data without"):
+        evaluate(table_model, manifest, combine="mean")
+    with pytest.raises(InputError, match=r"Unknown `combine` 'best'\. Known: worst, mean, median"):
+        evaluate(table_model, manifest, combine="best")
+    with pytest.raises(InputError, match="`decide` has no effect if `combine` is 'mean'"):
+        evaluate(table_model, manifest, combine="mean", decide="median")

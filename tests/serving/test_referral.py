@@ -13,6 +13,7 @@ from onepeak.posterior.predictions import Predictions
 from onepeak.posterior.referral import Policy
 from onepeak.serving import load
 from onepeak.serving.http import create_app
+from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.serving.referral import load_policy, refer, save_policy
 from trained_models import table_run
 
@@ -145,3 +146,25 @@ def test_the_command_tells_every_uncertainty_and_keeps_the_policy(tmp_path):
     assert any(row.refer for row in load(model).predict(data))
     with pytest.raises(UnknownNameError, match="Unknown `--at-least` class 'hgih'"):
         invoked(command, model, data, "--at-least", "hgih", ON_CPU)
+
+
+def test_a_policy_for_patients_is_set_counted_and_followed_by_patient(tmp_path):
+    model, data = tmp_path / "model", tmp_path / "photos.csv"
+    shutil.copytree(table_run().folder, model)
+    header, *lines = (table_run().folder.parent / "grades.csv").read_text().splitlines()
+    rows = [f"{line},p{place // 3}" for place, line in enumerate(lines)]
+    data.write_text("\n".join([f"{header},patient", *rows]))
+    flags = ["--at-least", "high", "--sensitivity", 0.8, "--confidence", 0.8, "--group", "patient", ON_CPU]
+    told = invoked(command, model, data, *flags, "--save", "--json")
+    assert json.loads(told.stdout)["num_samples"] == 30
+    policy = load_policy(model)
+    assert policy.combine == "worst"
+    assert policy.promise.startswith("at least 80.0% of high or above are referred (each group by the worst of its")
+    loaded, groups = load(model), [row.rsplit(",", 1)[1] for row in rows]
+    raw = loaded.predict(data, raw=True)
+    found = loaded.read_groups(raw, groups, "worst", PosteriorOptions())
+    reasons = policy.reasons(loaded.read(raw, PosteriorOptions()).combined(groups, "worst"))
+    assert found.refer == reasons  # the group alone is judged
+    mean = loaded.read_groups(raw, groups, "mean", PosteriorOptions()).refer
+    assert sum(each is not None for each in mean) >= sum(each is not None for each in reasons)
+    assert any("policy was set on groups" in note for note in raw.notes)

@@ -270,3 +270,38 @@ def test_the_reason_is_the_weights_or_else_what_is_told_and_one_peak_where_there
         f'{start}the moon, or one-peaked posteriors may not fit: see "Which method should I choose" in the '
         'documentation, section "When one peak is wrong"'
     )
+
+
+def patients(seed, count):
+    """Two to five images of each patient, alike and graded about alike."""
+    rng = np.random.default_rng(seed)
+    images = rng.integers(2, 6, count)
+    groups = np.repeat(np.arange(count), images)
+    severity = np.repeat(rng.uniform(0, 8, count), images) + 0.5 * rng.standard_normal(len(groups))
+    true = torch.from_numpy(grade_log_probs(severity.clip(0, 8)))
+    labels = (true.exp().cumsum(-1) < torch.from_numpy(np.repeat(rng.uniform(size=count), images)[:, None])).sum(-1)
+    log_probs = (2 * true).log_softmax(-1).float()
+    names = tuple(map(str, groups))
+    return Predictions(truth=labels.clamp(max=7), predicted_index=mode(log_probs), log_probs=log_probs, groups=names)
+
+
+@pytest.mark.parametrize(("how", "longest"), [("worst", 1.02), ("mean", 0.95), ("median", 0.95)])
+def test_intervals_of_groups_cover_as_often_as_asked_and_are_no_longer_than_joined_ones(how, longest):
+    calibration, test = calibration_of(patients(0, 600)), patients(1, 4000)
+    assert calibration.num_groups == 600
+    assert calibration.allows_groups(ALPHA, how)
+    intervals = calibration.intervals(test.log_probs, test.predicted_index, ALPHA)
+    tempered = replace(test, log_probs=calibration.temper(test.log_probs), intervals=intervals)
+    found = tempered.combined(test.groups, how)
+    own = calibration.group_intervals(found.log_probs, found.predicted_index, ALPHA, how)
+    assert covers(own, found.predicted_index).all()
+    covered = covers(own, found.truth).double().mean()
+    assert 0.87 < covered < 0.95
+    assert sizes(own).double().mean() < longest * sizes(found.intervals).double().mean()
+
+
+def test_groups_of_one_sample_each_need_no_calibration_of_their_own():
+    valid = said(0, 50)
+    alone = calibration_of(replace(valid, groups=tuple(map(str, range(50)))))
+    assert alone == calibration_of(valid)
+    assert not alone.allows_groups(ALPHA, "worst")

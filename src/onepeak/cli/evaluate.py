@@ -3,7 +3,7 @@
 import math
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -13,6 +13,7 @@ from onepeak.cli.output import print_json, print_note, print_notes, print_table,
 if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
     from onepeak.metrics.bootstrap import Interval
     from onepeak.serving.evaluation import Evaluation
+    from onepeak.serving.importance import ColumnImportance
     from onepeak.serving.model import Model
 
 _MOST_COLUMNS = 8
@@ -24,7 +25,7 @@ _CONFIDENCE = "95 % confidence"
 """The column of confidence intervals: not of the model's intervals of classes."""
 
 
-@options.with_flags(source=options.LABELLED | options.only("skip_bad"), posterior=options.POSTERIOR)
+@options.with_flags(source=options.LABELLED | options.only("subgroup", "skip_bad"), posterior=options.POSTERIOR)
 def evaluate(
     model: Path,
     data: str,
@@ -33,6 +34,10 @@ def evaluate(
     part: str | None = None,
     device: str = "auto",
     batch_size: int | None = None,
+    combine: Literal["worst", "mean", "median"] | None = None,
+    importance: Annotated[
+        bool, options.flag("Output", "--importance", "For a table: what the predictions rest on, column by column.")
+    ] = False,
     as_json: Annotated[bool, options.flag("Output", "--json", "Print every metric and count as JSON.")] = False,
 ) -> None:
     """Evaluates a trained model on labelled data: error, consistency, posteriors, intervals and each class.
@@ -41,7 +46,11 @@ def evaluate(
     trained on; on the training data, --part test leaves them out. --json prints every metric.
 
     The 95 % confidence interval shows how much a figure may vary because the sample is small. It resamples whole
-    groups: if a patient has several samples, name the patient column with --group.
+    groups: if a patient has several samples, name the patient column with --group. With --combine all figures are of
+    one prediction per patient.
+
+    With --importance, the rise of a column is how much the mean absolute error grows if its values are shuffled, and
+    its effect is how the probability of the higher classes moves as all rows get the same value.
 
     Example: onepeak evaluate model biopsies --part test
     """
@@ -50,6 +59,7 @@ def evaluate(
     from onepeak.serving import load
     from onepeak.serving.evaluation import evaluate as measured
     from onepeak.serving.evaluation_data import held_out, open_for
+    from onepeak.serving.importance import column_importance
     from onepeak.serving.model import model_folder
 
     loaded = load(model, device=device)
@@ -58,13 +68,18 @@ def evaluate(
         manifest = held_out(manifest, loaded, model_folder(model), part)  # type: ignore[arg-type]
     with spinner(f"Predicting {len(manifest):,} samples"):
         skip_bad = source.get("skip_bad", False)
-        found = measured(loaded, manifest, batch_size=batch_size, skip_bad=skip_bad, confidence=True, **posterior)
+        found = measured(
+            loaded, manifest, batch_size=batch_size, skip_bad=skip_bad, combine=combine, confidence=True, **posterior
+        )
+    columns = column_importance(loaded, manifest) if importance else ()
     if as_json:
         _warn(found, part)
-        print_json(_record(loaded, manifest.name, part, found))
+        rests_on = {"importance": [asdict(each) for each in columns]} if importance else {}
+        print_json(_record(loaded, manifest.name, part, found) | rests_on)
         return
     classes, method = len(loaded.classes), loaded.description.method
-    print_note(f"{manifest.name}: {counted(len(found.labels), 'sample')}, {classes} classes; method {method}")
+    unit = "sample" if combine is None else "group"
+    print_note(f"{manifest.name}: {counted(len(found.labels), unit)}, {classes} classes; method {method}")
     print_notes(found.notes)
     for row in found.failed[:_MOST_FAILED]:
         print_note(f"Left out: {row.source}: {row.error}")
@@ -77,6 +92,24 @@ def evaluate(
     print_table(("as predicted", "value", _CONFIDENCE, "what it is"), _as_predicted(found))
     typer.echo()
     print_table(*_by_class(loaded.classes, found))
+    for column, figures in found.subgroups.items():
+        typer.echo()
+        rows = [
+            (name, f"{each['samples']:,}", f"{each['accuracy']:.1%}", f"{each['mae']:.4f}")
+            for name, each in figures.items()
+        ]
+        print_table((column, "samples", "accuracy", "mae"), rows)
+    if (against := found.label_distribution) is not None:
+        typer.echo()
+        print_note(
+            f"Against the distribution of labels: expected MAE {against['expected_mae']:.4f}, "
+            f"RPS {against['rps']:.4f}. All other figures are against its median."
+        )
+        if "raters" in against:
+            print_table(*_by_rater(against["raters"]))
+    if importance:
+        typer.echo()
+        print_table(("column", "rise of MAE", "effect"), [_column(each, loaded.classes) for each in columns])
     print_note(f"--json prints all {len(found.metrics)} metrics. Next: onepeak inspect {model} --data {data}")
 
 
@@ -118,7 +151,9 @@ def _record(model: "Model", name: str, part: str | None, found: "Evaluation") ->
         "metrics": found.metrics,
         "calibrated": found.calibrated,
         "paradoxical": found.paradoxical,
+        **({"subgroups": found.subgroups} if found.subgroups else {}),
         **cost,
+        **({} if found.label_distribution is None else {"label_distribution": found.label_distribution}),
         "confidence": confidence,
         "chance": {each.name: each.chance(num_classes, decision) for each in METRICS if each.chance is not None},
         "failed": [{"path": row.source, "error": row.error} for row in found.failed],
@@ -179,6 +214,16 @@ def _cells(value: float, interval: "Interval | None") -> tuple[str, str]:
     return text, "" if interval is None else f"{interval[0]:.4f} to {interval[1]:.4f}"
 
 
+def _column(found: "ColumnImportance", classes: tuple[str, ...]) -> tuple[str, ...]:
+    """How much a column matters, and what it does to the probability that it moves most."""
+    effect, cut = "", found.strongest_cut()
+    if cut is not None:
+        shown = (value if isinstance(value, str) else f"{value:.4g}" for value in found.values)
+        pairs = (f"{above[cut]:.2f} at {value}" for value, above in zip(shown, found.above, strict=True))
+        effect = f"P(above {classes[cut]}): {', '.join(pairs)}"
+    return found.column, f"{found.rise:.4f} +- {found.deviation:.4f}", effect
+
+
 def _by_class(classes: tuple[str, ...], found: "Evaluation") -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """For each class its samples, how many are right, its intervals; with few classes, what each was taken for."""
     given = classes if len(classes) <= _MOST_COLUMNS else ()
@@ -190,3 +235,14 @@ def _by_class(classes: tuple[str, ...], found: "Evaluation") -> tuple[tuple[str,
         rows.append((name, f"{count:,}", f"{row[label]:,}", *within, *(f"{number:,}" for number in row[: len(given)])))
     about_intervals = () if intervals is None else ("covered", "interval")
     return ("class", "samples", "correct", *about_intervals, *(f"predicted {name}" for name in given)), rows
+
+
+def _by_rater(raters: dict[str, dict[str, float]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """How well the model agrees with each rater, beside how well the other raters do."""
+    header = ("rater", "samples", "QWK of the model", "QWK of other raters", "model agrees", "other raters agree")
+    rows = [
+        (name, f"{each['samples']:,}", *(f"{each[key]:.3f}" for key in ("model_qwk", "raters_qwk")),
+         *(f"{each[key]:.1%}" for key in ("model_accuracy", "raters_accuracy")))
+        for name, each in raters.items()
+    ]  # fmt: skip
+    return header, rows

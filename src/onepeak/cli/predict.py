@@ -1,17 +1,19 @@
 """`onepeak predict`: a trained model's predictions for images or for the rows of a table."""
 
+import errno
 import io
 import math
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
+from onepeak._core.files import in_one_step
 from onepeak.cli import options
 from onepeak.cli.options import flag, refuse
 from onepeak.cli.output import print_note, print_notes
@@ -56,10 +58,7 @@ def predict(
     group: Annotated[
         str | None, flag("Data", "--group", "One prediction for each group of this column, such as a patient.")
     ] = None,
-    combine: Annotated[
-        Literal["worst", "mean", "median"] | None,
-        flag("Prediction", "--combine", "How the samples of a group become one prediction (default: worst)."),
-    ] = None,
+    combine: Literal["worst", "mean", "median"] | None = None,
     batch_size: int | None = None,
     actions: Path | None = None,
     unsure: Literal["highest", "lowest", "ask"] = "highest",
@@ -91,23 +90,29 @@ def predict(
     from onepeak.serving.actions import read_actions
     from onepeak.serving.images import is_list
     from onepeak.serving.output import OutputColumns, write_csv, write_json_lines
-    from onepeak.serving.predict import notes_of, predict_groups, unknown_notes, unlike_notes
+    from onepeak.serving.predict import (
+        check_combine,
+        group_notes,
+        notes_of,
+        predict_groups,
+        unknown_notes,
+        unlike_notes,
+    )
 
     if group is None:
         refuse({"combine": combine}, "for predictions without --group")
     else:
         refuse({"keep": keep}, "for predictions per group")
         keep = [group]
-    if combine == "mean":  # predicts the mode of the mean
-        refuse({name: posterior.get(name) for name in ("decide", "cost", "project")}, "for --combine mean")
     form = _format(as_csv=as_csv, as_json=as_json, out=out)
     loaded = load(model, device=device)
     posterior_options = loaded.posterior_options(**posterior)
+    check_combine(combine or "worst", posterior_options)
     to_do = read_actions(actions, loaded.classes)
     samples, source_name, passthrough, total = _samples(loaded, inputs, keep=keep, **reading)
     columns = partial(OutputColumns, classes=loaded.classes, actions=to_do, unsure=unsure)
     beside = columns(source_name=source_name, passthrough=passthrough)
-    notes = notes_of(loaded, samples, posterior_options)
+    notes = notes_of(loaded, samples, posterior_options, source_name=source_name if group is None else "group")
     rows: Iterable[Row]
     left_out: list[Failed] = []
     if group is None:
@@ -119,6 +124,7 @@ def predict(
         total, beside = len(rows), columns(source_name="group")
         in_groups = counted(sum(row.error is None for row in rows), "group")
         notes += (f"the {how} of {counted(len(names) - len(left_out), 'sample')} in {in_groups}",)
+        notes += group_notes(loaded, how, posterior_options)
     if form != "table":
         notes += places_notes(loaded.classes)
     print_notes(() if quiet else notes)
@@ -232,10 +238,13 @@ def _output_file(out: Path | None) -> "Iterator[TextSink]":
         return
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        file = out.open("w", encoding="utf-8", errors="surrogateescape", newline="")
+        if out.is_dir() or not os.access(out if out.exists() else out.parent, os.W_OK):
+            code = errno.EISDIR if out.is_dir() else errno.EACCES
+            raise OSError(code, os.strerror(code))
     except OSError as error:
         raise InputError(f"`--out` must be a file that can be written, got {out}: {error.strerror}.") from None
-    with file:
+    whole = nullcontext(out) if out.exists() and not out.is_file() else in_one_step(out)  # a pipe cannot be renamed
+    with whole as part, part.open("w", encoding="utf-8", errors="surrogateescape", newline="") as file:
         yield file
 
 

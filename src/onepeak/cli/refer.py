@@ -12,7 +12,7 @@ from onepeak.cli.output import print_json, print_note, print_notes, print_table,
 if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so that --help is fast
     from onepeak.serving.referral import Option, Referral
 
-SOURCE: options.Flags = options.only("root", "order", "label", "path", "decimal", "skip_bad")
+SOURCE: options.Flags = options.only("root", "order", "label", "group", "path", "decimal", "skip_bad")
 
 
 @options.with_flags(source=SOURCE)
@@ -36,6 +36,7 @@ def refer(
         Literal["probability", "interval", "entropy", "expected error", "distance"] | None,
         flag("Prediction", "--by", "Uncertainty that --save compares with its threshold (default: probability)."),
     ] = None,
+    combine: Literal["worst", "mean", "median"] | None = None,
     save: Annotated[
         bool, flag("Output", "--save", "Keep the policy with the model: predict and serve follow it.")
     ] = False,
@@ -49,7 +50,10 @@ def refer(
     share of samples it refers, and what that achieves. The threshold holds for new samples like these, with the given
     confidence. Samples unlike the training data are always referred.
 
-    Example: onepeak refer model new.csv --at-least severe --sensitivity 0.95 --save
+    Several samples of one patient are not independent. If the data have groups, the policy is set and counted per
+    group, by the worst of its samples unless --combine says otherwise, and predict --group follows it.
+
+    Example: onepeak refer model new.csv --at-least severe --sensitivity 0.95 --group patient --save
     """
     from onepeak._core.registry import unknown_name
     from onepeak.data.source import DataSource
@@ -71,14 +75,17 @@ def refer(
     manifest = open_for(loaded, DataSource(data, **source))
     if part is not None:
         manifest = held_out(manifest, loaded, model_folder(model), part)  # type: ignore[arg-type]
+    if combine is None and manifest.groups is not None and len(set(manifest.groups)) < len(manifest):
+        combine = "worst"
     with spinner(f"Predicting {len(manifest):,} samples", quiet=as_json):
-        measured = evaluate(loaded, manifest, skip_bad=source.get("skip_bad", False))
+        measured = evaluate(loaded, manifest, skip_bad=source.get("skip_bad", False), combine=combine)
     found = referral_of(
         measured.prediction,
         at_least=None if at_least is None else loaded.classes.index(at_least),
         sensitivity=0.95 if sensitivity is None else sensitivity,
         error=error,
         confidence=confidence,
+        combine=combine,
     )
     if measured.num_trained_on:
         print_note(
@@ -94,9 +101,10 @@ def refer(
     print_notes(measured.notes)
     _show(found, at_least)
     if chosen is None:
-        print_note("Next: the same with --save, so that predict and serve refer these samples")
+        print_note(f"Next: the same with --save, so that predict and serve refer these {found.unit}s")
     else:
-        print_note(f"kept with the model: {chosen.promise}\nNext: onepeak predict {model} FILES")
+        of_groups = "" if combine is None else f" --group {manifest.group_column or 'COLUMN'} --combine {combine}"
+        print_note(f"kept with the model: {chosen.promise}\nNext: onepeak predict {model} FILES{of_groups}")
 
 
 def _show(found: "Referral", at_least: str | None) -> None:

@@ -155,6 +155,8 @@ class Predictions:
     """int64, one per sample: the true label."""
     items: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """The position of each sample in the data."""
+    groups: tuple[str, ...] = ()
+    """The group of each sample, such as a patient; empty if they have none."""
     intervals: Tensor | None = None
     """int64, samples x 2: the lowest and the highest label of an interval that contains the true label for a share of
     1 - alpha of all samples, and always the predicted one; None if the model has no intervals."""
@@ -233,8 +235,10 @@ class Predictions:
         "worst" is the sample with the highest predicted class (of several, the highest expected class), "median" the
         middle one in that order (the higher of two), and "mean" the mean of the probabilities, whose mode is predicted.
         Intervals are joined: from the lowest to the highest class of any sample; for "worst" from the highest lower
-        end. They hold the group's class at least where those of all its samples do, and always the predicted one. A
-        group is as far from the training as its farthest sample, and referred if any of its samples is.
+        end. They hold the group's class at least where those of all its samples do, and always the predicted one;
+        `Model.read_groups` replaces them by calibrated ones. A group is as far from the training as its farthest
+        sample, and referred if any of its samples is. Its true class is the highest of its samples' for "worst", and
+        otherwise their median (the higher of two).
 
         Example:
             >>> probs = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7], [0.1, 0.6, 0.3]])
@@ -254,7 +258,7 @@ class Predictions:
         def by_group(column: Tensor, join: Callable[[Tensor], Tensor]) -> Tensor:
             return torch.stack([join(column[own]) for own in places])
 
-        columns: dict[str, Any] = {"items": np.empty(0, dtype=np.int64)}
+        columns: dict[str, Any] = {"items": np.empty(0, dtype=np.int64), "groups": ()}
         if how == "mean":
             columns["log_probs"] = by_group(self.probs, lambda own: own.mean(dim=0)).log()
             columns["predicted_index"] = columns["log_probs"].argmax(dim=-1)

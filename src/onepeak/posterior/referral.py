@@ -10,7 +10,7 @@ from torch import Tensor
 from onepeak._core.check import check_choice, check_number
 from onepeak.errors import InputError
 from onepeak.posterior.conformal import binomial_at_most, sizes
-from onepeak.posterior.predictions import Predictions
+from onepeak.posterior.predictions import Combine, Predictions
 
 Uncertainty: TypeAlias = Literal["probability", "interval", "entropy", "expected error", "distance"]
 """What a sample is referred by, more being less sure: the probability of the classes that must not be missed, or of any
@@ -39,9 +39,13 @@ class Policy:
     """The lowest class that must not be missed; None where it is errors of any class that count."""
     promise: str = ""
     """What the policy was set to hold, in words."""
+    combine: Combine | None = None
+    """How samples were combined to the groups it was set on, such as patients; None if it was set on samples."""
 
     def __post_init__(self) -> None:
         check_choice("uncertainty", self.uncertainty, get_args(Uncertainty))
+        if self.combine is not None:
+            check_choice("combine", self.combine, get_args(Combine))
 
     def reasons(self, found: Predictions) -> tuple[str | None, ...]:
         """Returns why each sample is referred, None for those that are not; an unlike one always is."""

@@ -9,12 +9,14 @@ if TYPE_CHECKING:
     from onepeak.serving.confidence import Confidence
     from onepeak.serving.evaluation import Evaluation, evaluate
     from onepeak.serving.images import image_paths
+    from onepeak.serving.importance import ColumnImportance, column_importance
     from onepeak.serving.model import Model, load
     from onepeak.serving.onnx.export import OnnxFile, export_onnx
     from onepeak.serving.posterior_options import PosteriorOptions
     from onepeak.serving.predict import stream
 
 __all__ = [
+    "ColumnImportance",
     "Confidence",
     "Evaluation",
     "Model",
@@ -23,6 +25,7 @@ __all__ = [
     "Prediction",
     "Predictions",
     "Row",
+    "column_importance",
     "evaluate",
     "export_onnx",
     "image_paths",
@@ -37,6 +40,7 @@ __getattr__, __dir__ = lazy_names(
         "confidence": ["Confidence"],
         "evaluation": ["Evaluation", "evaluate"],
         "images": ["image_paths"],
+        "importance": ["ColumnImportance", "column_importance"],
         "model": ["Model", "load"],
         "onnx.export": ["OnnxFile", "export_onnx"],
         "posterior_options": ["PosteriorOptions"],

@@ -1,27 +1,30 @@
 """How good a trained model is on data it is shown now."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
+from onepeak._core.wording import counted
 from onepeak.data.images.store.failures import BadImage, UnreadableImagesError
-from onepeak.data.manifest import FeatureRows, ImageArrays, Items, Manifest
+from onepeak.data.manifest import FeatureRows, ImageArrays, Manifest
 from onepeak.data.splits.copies import item_digests
+from onepeak.errors import InputError
 from onepeak.metrics.catalog import NAMES
 from onepeak.metrics.functional import confusion_matrix
 from onepeak.posterior import covers, sizes
-from onepeak.posterior.predictions import Predictions, Row, SourceName
+from onepeak.posterior.predictions import Combine, Predictions, Row, SourceName
 from onepeak.serving.confidence import Confidence, confidence_of
 from onepeak.serving.evaluation_data import check_kind, check_rows, with_classes_of
 from onepeak.serving.images import AnyImage
 from onepeak.serving.model import Model
-from onepeak.serving.predict import notes_of, predict_all
+from onepeak.serving.predict import check_combine, group_notes, notes_of, predict_all
 from onepeak.serving.table_rows import TableRows, unlike_rows
 from onepeak.training.calibration import figures_of, frequency_gap, frequency_note
-from onepeak.training.evaluate import measure
+from onepeak.training.evaluate import figures_by, measure, measure_against
 from onepeak.training.model_files import short
 
 
@@ -42,13 +45,19 @@ class Evaluation:
     class_counts: tuple[int, ...]
     """How many items of each class were measured."""
     prediction: Predictions
-    """What the model says of them, as `Model.predict` does."""
+    """What the model says of them, as `Model.predict` does; one prediction per group if they were combined."""
     labels: torch.Tensor
     """Their true labels."""
     trained_on: npt.NDArray[np.bool_]
-    """Whether the model was trained on each of them, byte for byte (of a table: on a row with the same features)."""
+    """Whether the model was trained on each of them, byte for byte (of a table: on a row with the same features); of a
+    group, on any of its samples."""
+    label_distribution: dict[str, Any] | None = None
+    """How good the model is against several raters or label probabilities, see
+    `onepeak.training.evaluate.measure_against`; None for one label per sample, and for groups."""
     confidence: Confidence | None = None
     """How far the figures may be off because few items were measured; None if that was not asked for."""
+    subgroups: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
+    """Number of samples, accuracy and MAE by the values of each column of subgroups."""
     failed: tuple[Row, ...] = ()
     """The images that could not be read and were left out, with their errors."""
     notes: tuple[str, ...] = ()
@@ -90,6 +99,7 @@ def evaluate(
     decide: str | None = None,
     cost: object = None,
     project: bool = False,
+    combine: Combine | None = None,
     confidence: bool = False,
 ) -> Evaluation:
     """Measures a model on a data set, all of it.
@@ -104,6 +114,8 @@ def evaluate(
         decide: How labels follow from the calibrated posteriors.
         cost: What each mistake costs; the mean cost is then measured too.
         project: Whether to measure the nearest posteriors that have one peak.
+        combine: "worst", "mean" or "median" to measure one prediction per group, such as a patient with several images;
+            see `Predictions.combined`, also for the true class of a group.
         confidence: Whether to find confidence intervals of the figures too, in at most about five seconds.
 
     Raises:
@@ -111,6 +123,12 @@ def evaluate(
     """
     options = model.posterior_options(alpha=alpha, decide=decide, cost=cost, project=project)
     check_kind(model, images=not isinstance(data.items, FeatureRows))
+    if combine is not None:
+        check_combine(combine, options)
+        if data.groups is None:
+            raise InputError(
+                "`combine` needs the group of every sample, got data without: name their column with `group`."
+            )
     data, notes = with_classes_of(model, data)
     samples, source_name = _samples(model, data)
     raw, failed = predict_all(model, samples, batch_size=batch_size, on_failure="collect")
@@ -120,15 +138,24 @@ def evaluate(
         )
     data = data.take(raw.items) if failed else data
     labels = torch.from_numpy(data.labels.copy())
-    raw = replace(raw, truth=labels, source_name=source_name)
-    prediction = model.read(raw, options)
+    raw, groups, trained_on = replace(raw, truth=labels, source_name=source_name), data.groups, _trained_on(model, data)
+    prediction = of_samples = model.read(raw, options)
     measured = replace(prediction, log_probs=options.projected(raw.log_probs, raw.predicted_index))
+    if combine is not None and groups is not None:
+        prediction = model.read_groups(raw, groups, combine, options)
+        measured = replace(measured.combined(groups, combine), predicted_index=prediction.predicted_index)
+        seen = {group for group, known in zip(groups, trained_on, strict=True) if known}
+        groups, labels = tuple(map(str, prediction.sources)), prediction.truth
+        trained_on = np.array([group in seen for group in groups], dtype=np.bool_)
+        many = counted(len(data), "sample")
+        notes += (f"the {combine} of {many} in {counted(len(groups), 'group')}, figures are of groups",)
+        notes += group_notes(model, combine, options)
     metrics = measure(measured, names=NAMES)
     costs = None if options.cost is None else torch.tensor(options.cost)[labels, prediction.predicted_index]
     sure = None
     if confidence:
         trained_groups = model.description.group
-        sure = confidence_of(measured, prediction, costs=costs, groups=data.groups, trained_groups=trained_groups)
+        sure = confidence_of(measured, prediction, costs=costs, groups=groups, trained_groups=trained_groups)
     return Evaluation(
         metrics=metrics,
         calibrated=figures_of(prediction.log_probs, labels, prediction.intervals, prediction.alpha),
@@ -137,25 +164,29 @@ def evaluate(
         class_counts=tuple(labels.bincount(minlength=len(model.classes)).tolist()),
         prediction=prediction,
         labels=labels,
-        trained_on=_trained_on(model, data.items),
+        trained_on=trained_on,
+        label_distribution=None
+        if data.distribution is None or combine is not None
+        else measure_against(prediction, data.distribution),
         confidence=sure,
+        subgroups={name: figures_by(of_samples, values) for name, values in data.subgroups.items()},
         failed=tuple(each.row for each in failed),
         notes=(
             *data.notes,
             *notes,
             *notes_of(model, samples, options, prediction.with_unlike, source_name=prediction.source_name),
-            *_coverage_notes(prediction, labels, data.groups),
+            *_coverage_notes(prediction, labels, groups),
             *_constant_notes(prediction, labels, model.classes),
-            *_frequency_notes(model, data, prediction.log_probs, labels, one_peaked=metrics["unimodal"]),
+            *_frequency_notes(model, groups, prediction.log_probs, labels, one_peaked=metrics["unimodal"]),
             *(() if sure is None else (sure.note,)),
         ),
     )
 
 
-def _trained_on(model: Model, items: Items) -> npt.NDArray[np.bool_]:
+def _trained_on(model: Model, data: Manifest) -> npt.NDArray[np.bool_]:
     if not model.trained_items:  # the images need not be read once more
-        return np.zeros(len(items), dtype=np.bool_)
-    return np.array([short(digest) in model.trained_items for digest in item_digests(items)], dtype=np.bool_)
+        return np.zeros(len(data), dtype=np.bool_)
+    return np.array([short(digest) in model.trained_items for digest in item_digests(data.items)], dtype=np.bool_)
 
 
 def _coverage_notes(found: Predictions, labels: torch.Tensor, groups: Sequence[str] | None) -> tuple[str, ...]:
@@ -186,9 +217,9 @@ def _constant_notes(found: Predictions, labels: torch.Tensor, classes: tuple[str
 
 
 def _frequency_notes(
-    model: Model, data: Manifest, log_probs: torch.Tensor, labels: torch.Tensor, *, one_peaked: float
+    model: Model, groups: Sequence[str] | None, log_probs: torch.Tensor, labels: torch.Tensor, *, one_peaked: float
 ) -> tuple[str, ...]:
-    gap = frequency_gap(log_probs, labels, num_groups=None if data.groups is None else len(set(data.groups)))
+    gap = frequency_gap(log_probs, labels, num_groups=None if groups is None else len(set(groups)))
     if gap is None:
         return ()
     label, probability, share = gap

@@ -17,7 +17,7 @@ from onepeak.errors import InputError
 from onepeak.networks.inputs import ImageInput
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import is_own
-from onepeak.posterior.predictions import Predictions, SourceName, Unlike
+from onepeak.posterior.predictions import Combine, Predictions, SourceName, Unlike
 from onepeak.posterior.referral import Policy
 from onepeak.serving.images import AnyImage, Pixels, image_paths, pixels_of, separate
 from onepeak.serving.posterior_options import PosteriorOptions
@@ -29,7 +29,7 @@ from onepeak.training.familiarity import Familiarity, load_familiarity
 from onepeak.training.model_files import (
     WEIGHTS,
     ModelDescription,
-    check_shared,
+    check_model,
     load_description,
     load_network,
     load_trained_items,
@@ -94,7 +94,7 @@ def load(folder: str | Path, *, device: str = "cpu") -> "Model":
             f"`{folder}` must be a model's folder, got {found}: give what `onepeak train --out` made."
             f"{did_you_mean_file(folder)}"
         )
-    check_shared(folder)
+    check_model(folder)
     description = load_description(folder)
     if not (folder / WEIGHTS).is_file():
         raise InputError(f"{folder} must hold the model's weights, {WEIGHTS}, got a folder without: copy it whole.")
@@ -267,6 +267,35 @@ class Model:
             return found
         usual = PosteriorOptions()  # on which the policy was set
         return replace(found, refer=self.policy.reasons(found if options == usual else self._read(raw, usual)))
+
+    def read_groups(
+        self, raw: Predictions, groups: Sequence[str], how: Combine, options: PosteriorOptions
+    ) -> Predictions:
+        """Returns one prediction per group, such as a patient, combined from those of its samples as `read` gives them.
+
+        Where the training had enough groups, intervals are calibrated on groups; otherwise those of the samples are
+        joined. A policy set on groups combined in this way judges the group; any other judges the group and each of its
+        samples.
+        """
+        found = self._read_groups(raw, groups, how, options)
+        if self.policy is None:
+            return found
+        usual = PosteriorOptions()
+        refer = self.policy.reasons(found if options == usual else self._read_groups(raw, groups, how, usual))
+        if self.policy.combine != how:
+            by_sample = self.read(raw, usual).combined(groups, how).refer
+            refer = tuple(own or why for own, why in zip(by_sample, refer, strict=True))
+        return replace(found, refer=refer)
+
+    def _read_groups(
+        self, raw: Predictions, groups: Sequence[str], how: Combine, options: PosteriorOptions
+    ) -> Predictions:
+        found, calibration = self._read(raw, options).combined(groups, how), self.description.calibration
+        if found.alpha is None or calibration is None or not calibration.allows_groups(found.alpha, how):
+            return found
+        usual = self._read(raw, PosteriorOptions(alpha=found.alpha)).combined(groups, how)
+        intervals = calibration.group_intervals(usual.log_probs, found.predicted_index, found.alpha, how)
+        return replace(found, intervals=intervals)
 
     def _read(self, raw: Predictions, options: PosteriorOptions) -> Predictions:
         calibration = self.description.calibration

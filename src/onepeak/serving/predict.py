@@ -6,15 +6,15 @@ read or has no posterior is a `Failed` one, and the others continue. What the us
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Literal, TypeAlias, final, get_args
 
 import numpy as np
 import torch
 
-from onepeak._core.check import check_integer
+from onepeak._core.check import check_choice, check_integer
 from onepeak._core.wording import counted, listed
 from onepeak.data.images.decode import UnreadableImageError, depth_notes
 from onepeak.errors import InputError, NotFiniteError
@@ -119,10 +119,9 @@ def predict_groups(
     *,
     batch_size: int | None = None,
 ) -> tuple[list[Row], list[Failed]]:
-    """Returns one row per group, in the order in which groups come, and the samples left out.
+    """Returns one row per group, in the order in which groups come, and the samples left out; see `Model.read_groups`.
 
-    The model's policy applies to each sample and to the group. A group none of whose samples has a prediction gets the
-    error of the first.
+    A group none of whose samples has a prediction gets the error of the first.
     """
     raw, failed = predict_all(model, samples, batch_size=batch_size, on_failure="collect")
     source_name = samples.source_name if isinstance(samples, TableRows) else "item"
@@ -132,12 +131,29 @@ def predict_groups(
         rows[name] = Row(source=name, error=f"{called(each.source, source_name)}: {each.error}")
     if len(raw):
         names = [groups[item] for item in raw.items.tolist()]
-        found = model.read(raw, options).combined(names, how)
-        if model.policy is not None:
-            whole = model.policy.reasons(model.read(raw, PosteriorOptions()).combined(names, how))
-            found = replace(found, refer=tuple(own or why for own, why in zip(found.refer, whole, strict=True)))
-        rows |= {str(row.source): row for row in found.rows()}
+        rows |= {str(row.source): row for row in model.read_groups(raw, names, how, options).rows()}
     return [rows[name] for name in dict.fromkeys(groups)], failed
+
+
+def check_combine(how: Combine, options: PosteriorOptions) -> None:
+    """Refuses options that have no effect on how a group is predicted."""
+    check_choice("combine", how, get_args(Combine))
+    if how == "mean" and (options.decide is not None or options.project):
+        unused = "decide" if options.decide is not None else "project"
+        raise InputError(f"`{unused}` has no effect if `combine` is 'mean', which predicts the mode: leave it out.")
+
+
+def group_notes(model: "Model", how: Combine, options: PosteriorOptions) -> tuple[str, ...]:
+    """Returns what the user should know of one prediction per group."""
+    calibration, notes = model.description.calibration, []
+    alpha = options.used_alpha(calibration)
+    if calibration is not None and alpha is not None and not calibration.allows_groups(alpha, how):
+        had = counted(calibration.num_groups, "group") if calibration.num_groups else "no groups of several samples"
+        notes.append(
+            f"intervals of groups join those of their samples, and are not calibrated on groups: the model's "
+            f"validation part had {had}"
+        )
+    return tuple(notes)
 
 
 def _refuse(failed: Failed, source_name: SourceName) -> None:
@@ -166,6 +182,9 @@ def notes_of(
         files = [Path(image) for image in samples if isinstance(image, str | Path)]
         notes = depth_notes(files, model.description.bits, asked=True)
     marked = unlike_notes(unlike, len(unlike), source_name=source_name)
+    policy = model.policy
+    if policy is not None and policy.combine is not None and source_name != "group":
+        notes = (*notes, "the model's policy was set on groups: each sample is judged as a group of its own")
     return (*notes, *marked, *options.notes(model.description.calibration))
 
 

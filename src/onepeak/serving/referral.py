@@ -4,16 +4,18 @@ import json
 import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal
 
 import torch
 from torch import Tensor
 
+from onepeak._core.digests import renew_digest
 from onepeak._core.files import write_text_in_one_step
 from onepeak._core.formats import json_text
 from onepeak._core.wording import counted
 from onepeak.errors import InputError
 from onepeak.posterior import sizes
-from onepeak.posterior.predictions import Predictions
+from onepeak.posterior.predictions import Combine, Predictions
 from onepeak.posterior.referral import (
     Policy,
     Uncertainty,
@@ -24,7 +26,6 @@ from onepeak.posterior.referral import (
     uncertainties,
     uncertainty_of,
 )
-from onepeak.training.model_files import renew_digests
 
 FILE = "policy.json"
 
@@ -57,6 +58,8 @@ class Referral:
     num_samples: int
     num_counting: int
     """How many are at least the class, or wrong."""
+    unit: Literal["sample", "group"] = "sample"
+    """What is counted."""
 
     def chosen(self, by: Uncertainty) -> Policy:
         """Returns the policy by one uncertainty.
@@ -67,7 +70,7 @@ class Referral:
         option = self.options.get(by)
         if option is None or option.policy is None:
             raise InputError(
-                f"No threshold by {by} holds this on {counted(self.num_samples, 'sample')}, {self.num_counting} of "
+                f"No threshold by {by} holds this on {counted(self.num_samples, self.unit)}, {self.num_counting} of "
                 "which count: give more data, or ask for less.",
                 argument="data",
             )
@@ -81,10 +84,12 @@ def refer(
     sensitivity: float = 0.95,
     error: float | None = None,
     confidence: float = 0.95,
+    combine: Combine | None = None,
 ) -> Referral:
     """Finds, for each uncertainty, the policy that refers the fewest samples and holds the promise with confidence.
 
-    As `Policy.reasons` does, all refer what is unlike the training; the threshold is for the other samples.
+    As `Policy.reasons` does, all refer what is unlike the training; the threshold is for the other samples. The
+    promise needs independent samples: where a patient has several, give one prediction per patient.
 
     Args:
         found: Predictions with their truth, for samples that the model was not trained on.
@@ -92,27 +97,29 @@ def refer(
         sensitivity: That share.
         error: Instead of a class: the largest share of wrong predictions among those not referred.
         confidence: How sure it must be that the promise holds for samples like these.
+        combine: How samples were combined, if these are predictions of groups; the policy then is for such.
     """
     if (at_least is None) == (error is None):
         raise InputError("Give either `at_least`, a class that must not be missed, or `error`, a share of predictions.")
     wrong = found.predicted_index != found.truth
     unlike = torch.tensor([bool(each) for each in found.unlike] or [False] * len(found), dtype=torch.bool)
     counts = wrong if at_least is None else found.truth >= at_least
-    options, curve = {}, {}
+    options, curve, of_groups = {}, {}, "" if combine is None else f" (each group by the {combine} of its samples)"
     for name in uncertainties(found):
         values = uncertainty_of(found, name, at_least=at_least).masked_fill(unlike, math.inf)  # always referred
         usual, usual_counts = values[~unlike], counts[~unlike]
         if at_least is None:
             assert error is not None
             threshold = error_threshold(usual, usual_counts, error, confidence=confidence)
-            promise = f"at most {error:.1%} of the predictions not referred are wrong, with {confidence:.0%} confidence"
+            promise = f"at most {error:.1%} of the predictions not referred are wrong"
         else:
             threshold = sensitivity_threshold(usual, usual_counts, sensitivity, confidence=confidence)
             lowest = found.classes[at_least]
-            promise = f"at least {sensitivity:.1%} of {lowest} or above are referred, with {confidence:.0%} confidence"
+            promise = f"at least {sensitivity:.1%} of {lowest} or above are referred"
+        promise += f"{of_groups}, with {confidence:.0%} confidence"
         policy = None
         if threshold is not None:
-            policy = Policy(uncertainty=name, threshold=threshold, at_least=at_least, promise=promise)
+            policy = Policy(uncertainty=name, threshold=threshold, at_least=at_least, promise=promise, combine=combine)
         referred = values >= (-math.inf if threshold is None else threshold)
         auroc = area_under_roc(values, counts)
         options[name] = Option(policy=policy, auroc=auroc, **_shares(referred, counts, wrong, at_least))
@@ -127,7 +134,14 @@ def refer(
         caught = several | (found.predicted_index >= at_least)
         shares["sensitivity"] = float(caught[counts].double().mean())
     rule = Option(policy=None, auroc=math.nan, **shares)
-    return Referral(options=options, rule=rule, curve=curve, num_samples=len(found), num_counting=int(counts.sum()))
+    return Referral(
+        options=options,
+        rule=rule,
+        curve=curve,
+        num_samples=len(found),
+        num_counting=int(counts.sum()),
+        unit="sample" if combine is None else "group",
+    )
 
 
 def _shares(referred: Tensor, counts: Tensor, wrong: Tensor, at_least: int | None) -> dict[str, float]:
@@ -142,7 +156,7 @@ def save_policy(folder: Path, policy: Policy) -> None:
     """Keeps a policy in the model's folder, in place of an earlier one."""
     content = {**asdict(policy), "threshold": policy.threshold if math.isfinite(policy.threshold) else None}
     write_text_in_one_step(folder / FILE, json_text(content))
-    renew_digests(folder)
+    renew_digest(folder, FILE)
 
 
 def load_policy(folder: Path) -> Policy | None:

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import get_args
 
 import torch
 from torch import Tensor
@@ -15,15 +16,15 @@ from onepeak.metrics.catalog import collection
 from onepeak.posterior import covers, fit_temperature, sizes, temper
 from onepeak.posterior.calibrate import best_without_bound
 from onepeak.posterior.conformal import (
-    ContiguousSets,
     conformal_rank,
     coverage_range,
+    intervals_within,
     samples_needed,
     scores_at,
     smallest_alpha,
     widened,
 )
-from onepeak.posterior.predictions import Predictions
+from onepeak.posterior.predictions import Combine, Predictions
 
 ALPHA = 0.1
 """Default share of samples that may lie outside their interval."""
@@ -47,11 +48,16 @@ class Calibration:
     selection at equal steps of rank if there are very many."""
     note: str | None = None
     """Why the temperature was left at 1, if it was."""
+    num_groups: int = 0
+    """Number of groups of the validation samples, where some have several; else 0."""
+    group_scores: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    """The same scores of one prediction per group, for each way to combine its samples."""
 
     def __post_init__(self) -> None:
         check_number("temperature", self.temperature, above=0)
-        # JSON has no infinity: it is null in a file, which is read as NaN.
-        object.__setattr__(self, "scores", tuple(math.inf if math.isnan(score) else score for score in self.scores))
+        object.__setattr__(self, "scores", _with_infinity(self.scores))
+        by_way = {how: _with_infinity(scores) for how, scores in self.group_scores.items()}
+        object.__setattr__(self, "group_scores", by_way)
 
     def temper(self, log_probs: LogProbs) -> LogProbs:
         """Returns the posteriors at the fitted temperature; the order of their probabilities does not change."""
@@ -78,16 +84,39 @@ class Calibration:
                 f"`alpha` must be >= {self.smallest_alpha:g} for a model whose validation part had {self.num_samples} "
                 f"samples, got {alpha:g}: that needs {samples_needed(alpha)} samples."
             )
-        return self.scores[(conformal_rank(self.num_samples, alpha) - 1) * len(self.scores) // self.num_samples]
+        return _ranked(self.scores, self.num_samples, alpha)
 
     def intervals(self, log_probs: LogProbs, predicted: Labels, alpha: float) -> Intervals:
         """Returns an interval per sample that contains its true label with probability 1 - alpha.
 
         The interval always contains the predicted label. The posteriors are those before the temperature.
         """
-        sets = ContiguousSets(alpha)
-        sets.thresholds = torch.full((log_probs.shape[-1],), self.threshold(alpha), dtype=torch.float64)
-        return widened(sets.predict(self.temper(log_probs)), predicted)
+        return _within(self.temper(log_probs), predicted, self.threshold(alpha))
+
+    def allows_groups(self, alpha: float, how: Combine) -> bool:
+        """Returns whether the validation part had enough groups for intervals of groups at this alpha."""
+        return how in self.group_scores and self.num_groups >= samples_needed(alpha)
+
+    def group_intervals(self, log_probs: LogProbs, predicted: Labels, alpha: float, how: Combine) -> Intervals:
+        """Returns an interval per group that contains its true class with probability 1 - alpha.
+
+        The posteriors are calibrated ones of samples, combined. What the guarantee counts are groups: samples of one
+        group need not be independent.
+        """
+        return _within(log_probs, predicted, _ranked(self.group_scores[how], self.num_groups, alpha))
+
+
+def _with_infinity(scores: Sequence[float]) -> tuple[float, ...]:
+    """JSON has no infinity: it is null in a file, which is read as NaN."""
+    return tuple(math.inf if math.isnan(score) else score for score in scores)
+
+
+def _ranked(scores: Sequence[float], count: int, alpha: float) -> float:
+    return scores[(conformal_rank(count, alpha) - 1) * len(scores) // count]
+
+
+def _within(log_probs: LogProbs, predicted: Labels, threshold: float) -> Intervals:
+    return widened(intervals_within(log_probs, threshold), predicted)
 
 
 def calibration_of(valid: Predictions) -> Calibration:
@@ -100,10 +129,24 @@ def calibration_of(valid: Predictions) -> Calibration:
     that were used for nothing else.
     """
     temperature, note = _temperature(valid)
-    scores = scores_at(temper(valid.log_probs, temperature), valid.truth).sort().values.tolist()
+    tempered = replace(valid, log_probs=temper(valid.log_probs, temperature))
+    num_groups = len(set(valid.groups))
+    by_way: dict[str, tuple[float, ...]] = {}
+    if 0 < num_groups < len(valid):
+        ways: tuple[Combine, ...] = get_args(Combine)
+        by_way = {how: _scores(tempered.combined(valid.groups, how)) for how in ways}
     return Calibration(
-        temperature=temperature, num_samples=len(scores), scores=tuple(map(_rounded_up, _thinned(scores))), note=note
+        temperature=temperature,
+        num_samples=len(valid.truth),
+        scores=_scores(tempered),
+        note=note,
+        num_groups=num_groups if by_way else 0,
+        group_scores=by_way,
     )
+
+
+def _scores(found: Predictions) -> tuple[float, ...]:
+    return tuple(map(_rounded_up, _thinned(scores_at(found.log_probs, found.truth).sort().values.tolist())))
 
 
 def few_samples_note(num_samples: int, num_groups: int | None = None) -> Note | None:

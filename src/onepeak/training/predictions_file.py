@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from onepeak._core.digests import check_digests
 from onepeak._core.files import write_in_one_step
 from onepeak._core.imports import require
 from onepeak._core.records import MAX_CLASSES
@@ -32,6 +33,7 @@ def write_predictions(parts: Mapping[str, Predictions], items: Items, folder: Pa
                 "path": [items.paths[item] for item in part.items] if isinstance(items, ImageFiles) else None,
                 "label": part.truth.numpy(),
                 "predicted": part.predicted_index.numpy(),
+                "group": part.groups or None,
                 "log_probs": list(part.log_probs.numpy()),
                 "distance": np.float32("nan") if part.distance is None else part.distance.numpy(),
                 "coordinates": list(_coordinates(part, axes)),
@@ -56,8 +58,8 @@ def read_predictions(
 
     Args:
         run: The run's folder.
-        columns: Some of part, item, path, label, predicted, log_probs, distance, coordinates; by default all. Other
-            columns are not read from disk.
+        columns: Some of part, item, path, label, predicted, group, log_probs, distance, coordinates; by default all.
+            Other columns are not read from disk.
         part: Only the samples of this part.
 
     Returns:
@@ -65,6 +67,7 @@ def read_predictions(
     """
     parquet = require("pyarrow.parquet", extra="data", purpose="Reading predictions")
     path = file_of_a_run(Path(run), PREDICTIONS)
+    check_digests(path.parent, path.name)
     try:
         file = parquet.ParquetFile(path)
         known = file.schema_arrow.names
@@ -91,7 +94,7 @@ def read_predictions(
 def part_predictions(run: str | Path, part: Part) -> Predictions:
     """Reads one run's predictions for one part as a record; its sources are the paths of images."""
     found = read_predictions(run, part=part)
-    paths = tuple(found["path"].tolist())
+    paths, groups = tuple(found["path"].tolist()), found.get("group", np.empty(0)).tolist()
     distance, coordinates = found.get("distance"), found.get("coordinates")  # earlier versions wrote neither
     known = distance is not None and coordinates is not None and not np.isnan(distance).any()
     return Predictions(  # copies: arrays read from disk may not be written to
@@ -99,6 +102,7 @@ def part_predictions(run: str | Path, part: Part) -> Predictions:
         log_probs=torch.tensor(found["log_probs"]),
         truth=torch.tensor(found["label"]),
         items=found["item"],
+        groups=() if None in groups else tuple(groups),
         sources=() if None in paths else paths,
         source_name="path",
         distance=torch.tensor(distance) if known else None,
