@@ -12,7 +12,7 @@ from onepeak.data.datasets.biopsies import GRADES
 from onepeak.data.source import DataSource
 from onepeak.data.splits.copies import item_digests
 from onepeak.errors import InputError
-from onepeak.serving import load
+from onepeak.serving import column_importance, load
 from onepeak.serving.evaluation_data import open_for
 from onepeak.serving.http import create_app
 from onepeak.serving.inspector import Inspection, inspector_router, open_inspection
@@ -178,3 +178,7 @@ def test_rows_of_a_table_are_shown_by_their_values(tmp_path):
         predictions.probs.numpy(), abs=2e-5
     )
     assert shown.posteriors.sample("0-0", 3, Filter(method="elb")).answers[0].no_evidence == "There are no images."
+    assert shown.posteriors.columns("elb", "0-0") is None  # the folder has no model
+    (tmp_path / "model.safetensors").touch()
+    shown.posteriors.maps._models[str(tmp_path)] = model
+    assert shown.posteriors.columns("elb", "0-0") == column_importance(model, data, shuffles=3)

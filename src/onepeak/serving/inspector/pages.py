@@ -57,7 +57,7 @@ class ChoicePage:
     parts: Mapping[str, str]
     """Splits and folds, with readable names."""
     classes: tuple[str, ...]
-    sorts: Mapping[str, str] = field(default_factory=lambda: dict(SORTS))
+    sorts: Mapping[str, str] = field(default_factory=lambda: {str(name): title for name, title in SORTS.items()})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,6 +17,7 @@ from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
 from onepeak.posterior import is_unimodal, project
 from onepeak.report.source import Source
+from onepeak.serving.importance import ColumnImportance, column_importance
 from onepeak.serving.inspector.images import EvidenceMaps, ImageReader
 from onepeak.serving.inspector.inspection import Filter
 from onepeak.serving.inspector.notes import SampleNote, SampleNotes
@@ -350,6 +351,7 @@ class Posteriors:
         self.images = ImageReader(source)
         self.maps = EvidenceMaps()
         self._words: dict[tuple[str, int], WordWeights] = {}
+        self._columns: dict[tuple[str, str], tuple[ColumnImportance, ...]] = {}
 
     @property
     def kind(self) -> Kind:
@@ -493,6 +495,24 @@ class Posteriors:
             model, features = self.maps.model(run), self.source.features(where)
             self._words[key] = word_weights(lambda rows: model.predict(rows).probs, features, self._text)
         return self._words[key]
+
+    def columns(self, row: str, part: str) -> tuple[ColumnImportance, ...] | None:
+        """Returns what the predictions of a run rest on in its test part; None without a table or a model."""
+        run, predictions = self.archive.runs.get((row, part)), self.archive.of_row(row, part).get(part)
+        data = self.source.manifest
+        if (
+            run is None
+            or predictions is None
+            or data is None
+            or self.kind != "rows"
+            or not (run.folder / WEIGHTS).is_file()
+        ):
+            return None
+        if (row, part) not in self._columns:
+            found = (self._where(predictions, place) for place in range(len(predictions)))
+            known = [where for where in found if where is not None]
+            self._columns[row, part] = column_importance(self.maps.model(run), data.take(known), shuffles=3)
+        return self._columns[row, part]
 
     def map(self, wanted: Filter) -> SampleMap:
         """Returns where the samples of one part lie for the network: each run has axes of its own."""

@@ -201,6 +201,12 @@ def _posteriors(inspection: Inspection, parts: Mapping[str, str]) -> APIRouter:
         found = inspection.posteriors.words(_known("method", method, inspection.looks), tested, item)
         return _found(None if found is None else asdict(found), "There is no text of this sample, or no model.")
 
+    @router.get("/columns/{tested}")
+    def columns(tested: PartName, method: str) -> JsonResponse:
+        found = inspection.posteriors.columns(_known("method", method, inspection.looks), tested)
+        told = None if found is None else [{**asdict(each), "cut": each.strongest_cut()} for each in found]
+        return _found(told, "There is no table, or no model of this run.")
+
     @router.get("/map")
     def sample_map(query: query) -> JsonResponse:
         return JsonResponse(asdict(inspection.posteriors.map(query)))

@@ -52,6 +52,21 @@ function showSample(chosen) {
   } else note.textContent = found.reason;
 }
 
+/** How much each column matters to the chosen method; measured when first asked for. */
+async function showColumns() {
+  const box = byId("rests-on"), row = chosenRow().row;
+  box.hidden = found.kind !== "rows";
+  if (!box.open || box.dataset.row === row) return;
+  box.dataset.row = row;
+  const moved = ({cut, values, above}) => cut === null ? "" : `chance of a class above ${known.classes[cut]}: ${percent(above[0][cut], 0)} at ${values[0]}, ${percent(above.at(-1)[cut], 0)} at ${values.at(-1)}`;
+  try {
+    const columns = await getJson(`/v1/inspect/columns/${part}?method=${encodeURIComponent(row)}`);
+    fillTable(byId("columns"), ["Column", "Rise of the MAE", "Effect"], columns.map(each => [each.column, `${each.rise.toFixed(3)} ± ${each.deviation.toFixed(3)}`, moved(each)]));
+  } catch (error) {
+    box.replaceChildren(element("summary", {}, "What the predictions rest on"), element("p", {class: "quiet"}, error.message));
+  }
+}
+
 /** Shows what takes the server a while, unless another method or class was chosen meanwhile. */
 async function later(answer, show, withdraw, missing) {
   const own = ++turn;
@@ -128,6 +143,7 @@ function show() {
   showChosen(chosen);
   showBeside(chosen);
   showMethods(chosen);
+  showColumns();
   byId("flag").checked = found.flag;
   if (document.activeElement !== byId("note")) byId("note").value = found.note;
 }
@@ -158,6 +174,7 @@ function keep() {
     error => { waiting -= 1; byId("saved").textContent = ""; problem(error); });
 }
 
+byId("rests-on").addEventListener("toggle", showColumns);
 byId("flag").addEventListener("change", keep);
 byId("note").addEventListener("change", keep);
 byId("notes").addEventListener("submit", event => { event.preventDefault(); keep(); });
