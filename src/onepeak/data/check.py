@@ -87,22 +87,22 @@ def find_near_copies(
     """
     values = values - values.mean(axis=0) if len(values) >= _FEWEST else values
     unit = values / np.maximum(np.linalg.norm(values, axis=1, keepdims=True), 1e-6)
-    pairs: list[tuple[int, int]] = []
-    found: list[float] = []
+    lead, lowest = np.arange(len(unit)), np.ones(len(unit))
     for start in range(0, len(unit), _AT_ONCE):
         likeness = unit[start : start + _AT_ONCE] @ unit[start:].T
         one, other = np.nonzero(np.triu(likeness >= least, k=1))
-        found += likeness[one, other].tolist()
-        pairs += zip((start + one).tolist(), (start + other).tolist(), strict=True)
-    lead = connected(len(unit), pairs)
-    lowest: dict[int, float] = {}
-    for (one_item, _), score in zip(pairs, found, strict=True):
-        lowest[lead[one_item]] = min(score, lowest.get(lead[one_item], 1.0))
-    groups = [(np.flatnonzero(lead == first).tolist(), score) for first, score in lowest.items()]
+        pairs = lead[start + np.stack([one, other], axis=1)]
+        np.minimum.at(lowest, pairs[:, 0], likeness[one, other])
+        # Of a group that is linked already no pair is kept: in frames of a video there would be millions.
+        pairs = np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)
+        leaders, numbers = np.unique(pairs, return_inverse=True)
+        follows = np.arange(len(unit))
+        follows[leaders] = leaders[connected(len(leaders), numbers.reshape(-1, 2).tolist())]
+        lead = follows[lead]
     return _conflicts_first(
         [
-            Finding.of(manifest, "near copies", items, score=round(score, 4))
-            for items, score in groups
+            Finding.of(manifest, "near copies", items, score=round(float(lowest[items].min()), 4))
+            for items in copies_of(manifest, lead.tolist())
             if len({digests[item] for item in items}) > 1
         ]
     )

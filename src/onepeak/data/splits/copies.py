@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -47,10 +47,10 @@ def conflicting_duplicates(manifest: Manifest, digests: Sequence[str]) -> list[C
     ]
 
 
-def copies_of(manifest: Manifest, digests: Sequence[str]) -> list[list[int]]:
+def copies_of(manifest: Manifest, digests: Sequence[Hashable]) -> list[list[int]]:
     """Returns the positions of the samples that share a fingerprint, for each fingerprint of several samples."""
     check_digests(manifest, digests)
-    copies: dict[str, list[int]] = defaultdict(list)
+    copies: dict[Hashable, list[int]] = defaultdict(list)
     for index, digest in enumerate(digests):
         copies[digest].append(index)
     return [indices for indices in copies.values() if len(indices) > 1]
@@ -87,7 +87,7 @@ def first_copies(manifest: Manifest, digests: Sequence[str]) -> Indices:
     return connected(len(manifest), pairs)
 
 
-def connected(number: int, pairs: Iterable[tuple[int, int]]) -> Indices:
+def connected(number: int, pairs: Iterable[Sequence[int]]) -> Indices:
     """Returns, for each of so many samples, the first one that a chain of pairs connects it with."""
     leader = list(range(number))
 
@@ -103,7 +103,7 @@ def connected(number: int, pairs: Iterable[tuple[int, int]]) -> Indices:
     return np.array([lead(index) for index in range(number)], dtype=np.int64)
 
 
-def check_digests(manifest: Manifest, digests: Sequence[str]) -> None:
+def check_digests(manifest: Manifest, digests: Sequence[Hashable]) -> None:
     """Raises an error unless there is one fingerprint per sample."""
     if len(digests) != len(manifest):
         raise InputError(f"`digests` must have one value per sample ({len(manifest)}), got {len(digests)}.")
