@@ -10,9 +10,9 @@ from onepeak.cli.options import flag
 from onepeak.cli.output import print_json, print_note, print_notes, print_table, spinner
 
 if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
-    from onepeak.data.check import Finding, Kind
     from onepeak.data.images.store.images import ImageStore
     from onepeak.data.manifest import ImageArrays, ImageFiles, Manifest
+    from onepeak.data.splits.copies import Finding, Kind
 
 _MOST_ROWS = 20
 _SHORT_SIDE = 32
@@ -45,10 +45,10 @@ def check(
 
     Example: onepeak check scans.csv --runs out/comparison --out look-at.csv
     """
-    from onepeak.data.check import SIMILAR, Finding, Kind, find_copies, find_near_copies, thumbnails
+    from onepeak.data.images.near_copies import SIMILAR, find_near_copies, thumbnails
     from onepeak.data.manifest import FeatureRows
     from onepeak.data.source import DataSource
-    from onepeak.data.splits.copies import copy_digests, has_texts
+    from onepeak.data.splits.copies import Finding, Kind, copy_digests, find_copies, has_texts
     from onepeak.errors import InputError
 
     manifest = DataSource(data, **source).open()
@@ -139,7 +139,7 @@ def _label_errors(manifest: "Manifest", folder: Path) -> "tuple[list[Finding], s
     import torch
 
     from onepeak._core.wording import counted
-    from onepeak.data.check import Finding
+    from onepeak.data.splits.copies import Finding
     from onepeak.errors import InputError
     from onepeak.experiment.results import read_predictions
     from onepeak.experiment.run_files import classes_of_model, result_files

@@ -1,8 +1,6 @@
-"""Samples of a data set that a person should look at: copies, near copies, and copies with different labels."""
+"""Near copies: images of a data set that look alike; for exact copies see `onepeak.data.splits.copies`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -10,61 +8,14 @@ from torch.nn import functional
 
 from onepeak.data.images.store.images import ImageStore
 from onepeak.data.manifest import Manifest
-from onepeak.data.splits.copies import connected, copies_of
+from onepeak.data.splits.copies import Finding, conflicts_first, connected, copies_of
 
-Kind: TypeAlias = Literal["copies", "near copies", "label"]
 SIMILAR = 0.97
 """From this similarity on, images are near copies."""
 _SIDE = 16
 _FEWEST = 20
 """The mean of fewer images is hardly what they have in common."""
 _AT_ONCE = 256
-
-
-@dataclass(frozen=True, kw_only=True)
-class Finding:
-    """Samples to look at together, and why."""
-
-    kind: Kind
-    items: tuple[int, ...]
-    """Positions in the data set."""
-    names: tuple[str, ...]
-    labels: tuple[str, ...]
-    """The class of each sample."""
-    score: float | None = None
-    """Of near copies the lowest similarity that links them, up to 1; of a label its mean distance from the truth."""
-    suggested: str | None = None
-    """The class that a likely wrong label should have."""
-
-    @property
-    def conflict(self) -> bool:
-        """Whether the samples have different labels."""
-        return len(set(self.labels)) > 1
-
-    @classmethod
-    def of(
-        cls,
-        manifest: Manifest,
-        kind: Kind,
-        items: Sequence[int],
-        *,
-        score: float | None = None,
-        suggested: str | None = None,
-    ) -> "Finding":
-        """Makes a finding of samples of a data set."""
-        return cls(
-            kind=kind,
-            items=tuple(items),
-            names=tuple(map(manifest.sample_name, items)),
-            labels=tuple(manifest.classes[manifest.labels[item]] for item in items),
-            score=score,
-            suggested=suggested,
-        )
-
-
-def find_copies(manifest: Manifest, digests: Sequence[str]) -> list[Finding]:
-    """Returns the groups of samples with equal fingerprints, those with different labels first."""
-    return _conflicts_first([Finding.of(manifest, "copies", items) for items in copies_of(manifest, digests)])
 
 
 def thumbnails(store: ImageStore) -> npt.NDArray[np.float32]:
@@ -99,14 +50,10 @@ def find_near_copies(
         follows = np.arange(len(unit))
         follows[leaders] = leaders[connected(len(leaders), numbers.reshape(-1, 2).tolist())]
         lead = follows[lead]
-    return _conflicts_first(
+    return conflicts_first(
         [
             Finding.of(manifest, "near copies", items, score=round(float(lowest[items].min()), 4))
             for items in copies_of(manifest, lead.tolist())
             if len({digests[item] for item in items}) > 1
         ]
     )
-
-
-def _conflicts_first(findings: list[Finding]) -> list[Finding]:
-    return sorted(findings, key=lambda finding: (not finding.conflict, finding.items))
