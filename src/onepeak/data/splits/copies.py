@@ -203,7 +203,7 @@ def data_digest(manifest: Manifest, digests: Iterable[str]) -> str:
     For a table it includes the names of columns and categories, which give the values their meaning.
     """
     digest = hashlib.sha256("\n".join([*manifest.classes, "", *digests]).encode())
-    digest.update(manifest.labels.tobytes())
+    digest.update(b"".join(manifest.label_bytes))
     if isinstance(manifest.items, FeatureRows):
         digest.update(json.dumps([manifest.items.plain_columns, manifest.items.categories], sort_keys=True).encode())
     return digest.hexdigest()
