@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -73,6 +73,8 @@ class ModelDescription:
     """The name of the training data."""
     label: str | None = None
     """The label column of the training data, if they were a table or a list."""
+    label_as: Literal["label", "raters", "label_probs"] = "label"
+    """Which field of `DataSource` names it: several raters or class probabilities have several, with commas."""
     group: str | None = None
     """The group column of the training data."""
     path: str | None = None
@@ -87,11 +89,15 @@ class ModelDescription:
     """Number of networks whose mean is the posterior."""
     one_peak: bool = False
     """Whether that mean is projected to one peak."""
+    flips: bool = False
+    """Whether each image and its mirror image are predicted, and the mean taken."""
     format: int = FORMAT
 
     def __post_init__(self) -> None:
         if len(set(self.classes)) < max(2, len(self.classes)):
             raise InputError("`classes` must be at least 2 different names.", argument="classes")
+        if self.flips and (self.members == 1 or self.resize is None):
+            raise InputError("`flips` must be false but for several networks of images.", argument="flips")
         if self.evidence_range is not None:
             check_number("evidence_range", self.evidence_range[1], above=self.evidence_range[0])
 
@@ -202,7 +208,7 @@ def _network(folder: Path, description: ModelDescription, names: Collection[str]
     if any(name.startswith("backbone.") for name in names):
         shared = networks[0].backbone
         networks = [Network(nn.Identity(), each.head, each.method) for each in networks]
-    return mean_of(networks, one_peak=description.one_peak, backbone=shared)
+    return mean_of(networks, one_peak=description.one_peak, backbone=shared, flips=description.flips)
 
 
 def _built(description: ModelDescription) -> Network:
