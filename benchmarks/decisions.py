@@ -25,12 +25,14 @@ from onepeak.errors import InputError
 from onepeak.metrics.functional import (
     expected_calibration_error,
     negative_log_likelihood,
+    quadratic_weighted_kappa,
     ranked_probability_score,
     side_order_index,
 )
 from onepeak.posterior import (
     DECISIONS,
     ContiguousSets,
+    KappaRule,
     covers,
     fit_temperature,
     is_paradoxical,
@@ -64,8 +66,11 @@ def figures_of(valid: Part, test: Part, treat: Callable[[Tensor], Tensor], alpha
     after = temper(before, temperature)
     found = {"temperature": temperature, "paradoxical %": 100 * share(is_paradoxical(before))}
     labels = {"own": test.predicted, **{name: DECISIONS[name](after) for name in ASKED}}
+    labels["qwk"] = KappaRule.learn(temper(to_learn_from, temperature))(after)
     for name, decided in labels.items():
         found[f"MAE, {name}"] = share((decided - test.labels).abs())
+        agreed = quadratic_weighted_kappa(decided, test.labels, num_classes=after.shape[-1])
+        found[f"QWK, {name}"] = float(agreed)
         found[f"SOI %, {name}"] = 100 * share(side_order_index(after, decided))
     for name, measured in (("before", before), ("after", after)):
         found[f"NLL {name}"] = share(negative_log_likelihood(measured, test.labels))
@@ -142,9 +147,11 @@ def main() -> None:
         sys.exit("No finished run (predictions.parquet and result.json) lies below " + ", ".join(sys.argv[1:]) + ".")
     counts = ", ".join(f"{method} {len(treatments['raw'])}" for method, treatments in found.items())
     print(f"torch {torch.__version__}; runs: {counts}\n")
-    names = ("own", *ASKED)
+    names = ("own", *ASKED, "qwk")
     print("Error by decision: test MAE after tempering\n")
     print_table([f"MAE, {name}" for name in names], found)
+    print("Agreement by decision: test QWK after tempering\n")
+    print_table([f"QWK, {name}" for name in names], found)
     print("Order by decision: side order index to the label decided on, in per cent\n")
     print_table([f"SOI %, {name}" for name in names], found)
     print("Calibration: the temperature fitted on the validation part, and the test part before and after it\n")

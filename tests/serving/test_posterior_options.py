@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from onepeak.errors import InputError
 from onepeak.metrics.functional import side_order_index
-from onepeak.posterior import is_unimodal, mean, median, project, temper
+from onepeak.posterior import KappaRule, is_unimodal, mean, median, project, temper
 from onepeak.serving.actions import read_actions
 from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.training.calibration import Calibration
@@ -32,6 +34,10 @@ def test_a_decision_is_taken_on_the_calibrated_posterior(posteriors):
     read = PosteriorOptions(decide="mean").read(log_probs, labels, CALIBRATION)
     assert torch.equal(read.labels, mean(temper(log_probs, 4.0)))
     assert not torch.equal(read.labels, mean(log_probs))
+    learnt = replace(CALIBRATION, qwk=KappaRule.learn(temper(log_probs, 4.0)))
+    rule = PosteriorOptions(decide="qwk").read(log_probs, labels, learnt)
+    assert torch.equal(rule.labels, learnt.qwk(temper(log_probs, 4.0)))
+    assert not torch.equal(rule.labels, read.labels)
     assert torch.equal(
         PosteriorOptions(decide="mean", raw=True).read(log_probs, labels, CALIBRATION).labels, mean(log_probs)
     )
@@ -119,6 +125,7 @@ def test_notes_tell_what_is_missing_and_nothing_else(options, calibration, told)
             CALIBRATION,
             r"`cost` and `decide` 'cost' must be given together, got `decide` None with `cost`\.",
         ),
+        (PosteriorOptions(decide="qwk"), CALIBRATION, "`decide` 'qwk' needs a model that learnt its rule"),
         (PosteriorOptions(alpha=1.5), CALIBRATION, r"`alpha` must be a finite number > 0 and < 1, got 1\.5\."),
         (
             PosteriorOptions(alpha=0.01),

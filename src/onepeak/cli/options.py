@@ -131,7 +131,7 @@ NETWORK: Flags = flags(
 POSTERIOR: Flags = flags(
     "Prediction",
     alpha=(float, "Share of samples whose interval may miss the true class (default: 0.1)."),
-    decide="Decision: mode, median, mean or cost of the calibrated posterior (default: the method's own).",
+    decide="Decision: mode, median, mean, qwk or cost of the calibrated posterior (default: the method's own).",
     cost="Costs for --decide cost: a CSV with one row per true class and one column per predicted class.",
     project=(bool, "Replace each posterior by the nearest one with one peak."),
 )

@@ -13,7 +13,7 @@ from onepeak._core.tensors import Intervals, Labels, LogProbs
 from onepeak._core.wording import counted
 from onepeak.errors import InputError, Note, in_documentation
 from onepeak.metrics.catalog import collection
-from onepeak.posterior import covers, fit_temperature, sizes, temper
+from onepeak.posterior import KappaRule, covers, fit_temperature, sizes, temper
 from onepeak.posterior.calibrate import best_without_bound
 from onepeak.posterior.conformal import (
     conformal_rank,
@@ -48,6 +48,8 @@ class Calibration:
     selection at equal steps of rank if there are very many."""
     note: str | None = None
     """Why the temperature was left at 1, if it was."""
+    qwk: KappaRule | None = None
+    """The decision for the highest quadratic weighted kappa; None if it was not learnt."""
     num_groups: int = 0
     """Number of groups of the validation samples, where some have several; else 0."""
     group_scores: dict[str, tuple[float, ...]] = field(default_factory=dict)
@@ -140,6 +142,7 @@ def calibration_of(valid: Predictions) -> Calibration:
         num_samples=len(valid.truth),
         scores=_scores(tempered),
         note=note,
+        qwk=None if len(valid.truth) < FEWEST else KappaRule.learn(tempered.log_probs),
         num_groups=num_groups if by_way else 0,
         group_scores=by_way,
     )
