@@ -66,7 +66,7 @@ def figures_of(valid: Part, test: Part, treat: Callable[[Tensor], Tensor], alpha
     after = temper(before, temperature)
     found = {"temperature": temperature, "paradoxical %": 100 * share(is_paradoxical(before))}
     labels = {"own": test.predicted, **{name: DECISIONS[name](after) for name in ASKED}}
-    labels["qwk"] = KappaRule.learn(temper(to_learn_from, temperature))(after)
+    labels["qwk"] = kappa_labels(valid, temper(to_learn_from, temperature), after, test.predicted)
     for name, decided in labels.items():
         found[f"MAE, {name}"] = share((decided - test.labels).abs())
         agreed = quadratic_weighted_kappa(decided, test.labels, num_classes=after.shape[-1])
@@ -84,8 +84,21 @@ def figures_of(valid: Part, test: Part, treat: Callable[[Tensor], Tensor], alpha
     found["+- %"] = 100 * math.sqrt(variance)
     found["shuffled %"] = 100 * coverage_when_shuffled(after, test.labels, alpha)
     found["labels"] = share(sizes(intervals))
+    for score in ("length", "rps"):
+        other = ContiguousSets(alpha, score=score).calibrate(temper(to_learn_from, temperature), valid.labels)
+        found[f"labels, {score}"] = share(sizes(other.predict(after)))
     found["price"] = share(price_of_contiguity(after, intervals))
     return found
+
+
+def kappa_labels(valid: Part, learn_from: Tensor, ask: Tensor, own: Tensor) -> Tensor:
+    """The labels of `--decide qwk`: by the rule if it is better on the validation part, otherwise the method's own."""
+    rule = KappaRule.learn(learn_from)
+    before, now = (
+        quadratic_weighted_kappa(labels, valid.labels, num_classes=ask.shape[-1])
+        for labels in (valid.predicted, rule(learn_from))
+    )
+    return rule(ask) if now > before else own
 
 
 def coverage_when_shuffled(log_probs: Tensor, labels: Tensor, alpha: float, rounds: int = 50) -> float:
@@ -161,8 +174,12 @@ def main() -> None:
     print(
         "coverage: share of true labels inside; +-: its standard error if samples were independent; shuffled: coverage"
     )
-    print("with the test part alone, halved at random; labels: in a set; price: how many a set with gaps could spare\n")
-    print_table(["coverage %", "+- %", "shuffled %", "labels", "price"], found, over_runs=True)
+    print(
+        "with the test part alone, halved at random; labels: in a set, also by two other scores; price: how many a set with gaps could spare\n"
+    )
+    print_table(
+        ["coverage %", "+- %", "shuffled %", "labels", "labels, length", "labels, rps", "price"], found, over_runs=True
+    )
 
 
 if __name__ == "__main__":

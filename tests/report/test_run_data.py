@@ -58,6 +58,8 @@ def test_everything_is_counted_over_the_runs():
     # in order; one pair (third to fourth) climbs; the same pair climbs again
     assert prediction_summary.violations.tolist() == [1, 2, 0, 0]
     assert prediction_summary.paradoxical == pytest.approx(2 / 3)
+    slight = tally_of(part_of([APART, [0.96, 0.01, 0.02, 0.01]], [0, 0]))
+    assert (slight.paradoxical, slight.noticeably_paradoxical) == (1, 0.5)
 
 
 def test_violations_are_counted_to_the_label_decided_on():

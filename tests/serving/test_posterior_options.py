@@ -38,6 +38,8 @@ def test_a_decision_is_taken_on_the_calibrated_posterior(posteriors):
     rule = PosteriorOptions(decide="qwk").read(log_probs, labels, learnt)
     assert torch.equal(rule.labels, learnt.qwk(temper(log_probs, 4.0)))
     assert not torch.equal(rule.labels, read.labels)
+    assert torch.equal(PosteriorOptions(decide="qwk").read(log_probs, labels, CALIBRATION).labels, labels)
+    assert any("no rule for QWK" in note for note in PosteriorOptions(decide="qwk").notes(CALIBRATION))
     assert torch.equal(
         PosteriorOptions(decide="mean", raw=True).read(log_probs, labels, CALIBRATION).labels, mean(log_probs)
     )
@@ -125,7 +127,6 @@ def test_notes_tell_what_is_missing_and_nothing_else(options, calibration, told)
             CALIBRATION,
             r"`cost` and `decide` 'cost' must be given together, got `decide` None with `cost`\.",
         ),
-        (PosteriorOptions(decide="qwk"), CALIBRATION, "`decide` 'qwk' needs a model that learnt its rule"),
         (PosteriorOptions(alpha=1.5), CALIBRATION, r"`alpha` must be a finite number > 0 and < 1, got 1\.5\."),
         (
             PosteriorOptions(alpha=0.01),

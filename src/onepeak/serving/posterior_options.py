@@ -33,8 +33,9 @@ class PosteriorOptions:
     alpha: float | None = None
     """The share of samples whose interval may miss the true label; by default 0.1, if the model allows it."""
     decide: str | None = None
-    """A name in `onepeak.posterior.DECISIONS`, "qwk" for the highest quadratic weighted kappa (`KappaRule`) or "cost",
-    applied to the posterior that is shown. By default the label is the method's own decision, from its raw outputs."""
+    """A name in `onepeak.posterior.DECISIONS`, "qwk" or "cost", applied to the posterior that is shown. By default the
+    label is the method's own decision, from its raw outputs. "qwk" is for the highest quadratic weighted kappa: the
+    model's `KappaRule` if it was better on the validation part than the method's own decision, otherwise that."""
     cost: Costs | None = None
     """What each mistake costs, for the decision "cost"; see `onepeak.posterior.minimum_cost`."""
     project: bool = False
@@ -61,11 +62,6 @@ class PosteriorOptions:
         """Refuses impossible options early, before any image is read."""
         if self.decide is not None:
             check_choice("decide", self.decide, (*DECISIONS, QWK, COST))
-        if self.decide == QWK and (calibration is None or calibration.qwk is None):
-            raise InputError(
-                "`decide` 'qwk' needs a model that learnt its rule on at least 10 validation samples, got one without: "
-                "train it again, or leave `decide` out."
-            )
         check_given_together(self.decide, self.cost)
         if self.alpha is not None:
             check_number("alpha", self.alpha, above=0, below=1)
@@ -83,7 +79,10 @@ class PosteriorOptions:
         """What the user should know about the posteriors and about missing intervals."""
         if calibration is None:
             return ("posteriors are not calibrated and have no intervals: the model is from an earlier version",)
-        notes = [calibration.note] if calibration.note is not None and not self.raw else []
+        notes = []
+        if self.decide == QWK and calibration.qwk is None:
+            notes.append("decided as by default: no rule for QWK was better on the validation samples")
+        notes += [calibration.note] if calibration.note is not None and not self.raw else []
         if self.used_alpha(calibration) is None:
             had = counted(calibration.num_samples, "validation sample")
             notes.append(f"no intervals: the model had {had}, and {samples_needed(ALPHA)} are needed for alpha {ALPHA}")
@@ -113,8 +112,9 @@ class PosteriorOptions:
     def _decided(self, log_probs: LogProbs, labels: Labels, calibration: Calibration | None) -> Labels:
         if self.decide is None:
             return labels
-        if self.decide == QWK and calibration is not None and calibration.qwk is not None:
-            return calibration.qwk(log_probs)
+        if self.decide == QWK:
+            rule = None if calibration is None else calibration.qwk
+            return labels if rule is None else rule(log_probs)
         if self.cost is not None:
             return minimum_cost(log_probs, torch.tensor(self.cost, dtype=torch.float64))
         return DECISIONS[self.decide](log_probs)
