@@ -174,9 +174,8 @@ def main() -> None:
     print(
         "coverage: share of true labels inside; +-: its standard error if samples were independent; shuffled: coverage"
     )
-    print(
-        "with the test part alone, halved at random; labels: in a set, also by two other scores; price: how many a set with gaps could spare\n"
-    )
+    print("with the test part alone, halved at random; labels: in a set, also by two other scores; price: how many")
+    print("a set with gaps could spare\n")
     print_table(
         ["coverage %", "+- %", "shuffled %", "labels", "labels, length", "labels, rps", "price"], found, over_runs=True
     )

@@ -1,4 +1,4 @@
-"""Writes example data for the documentation: images in one folder per grade, a list of them, a table, and reviews.
+"""Writes example data for the documentation: images in one folder per grade, a list of them, tables, and reviews.
 
 python examples/make_data.py out/try
 All data are generated and the same every time: no patient is real.
@@ -15,7 +15,7 @@ from onepeak.data.datasets.biopsies import biopsies
 
 GRADES = np.array(["mild", "moderate", "severe"])
 STAGES = np.array(["I", "II", "III", "IV"])
-NAMES = ("photos", "scans.csv", "patients.csv", "reviews.csv")
+NAMES = ("photos", "scans.csv", "patients.csv", "rated.csv", "reviews.csv")
 
 
 def write_images(folder: Path) -> None:
@@ -44,6 +44,16 @@ def write_table(folder: Path) -> None:
     pd.DataFrame(patients).to_csv(folder / "patients.csv", index=False)
 
 
+def write_ratings(folder: Path) -> None:
+    """Writes `rated.csv`: two numeric columns and the stages by two raters, the second of whom saw two thirds."""
+    rng = np.random.default_rng(0)
+    stage = np.arange(240) % 4
+    columns = {name: (stage + 0.6 * rng.standard_normal(240)).round(2) for name in ("size", "depth")}
+    ann, bob = (STAGES[(stage + rng.choice([-1, 0, 0, 1], 240)).clip(0, 3)] for _ in range(2))
+    rated = {**columns, "ann": ann, "bob": np.where(rng.random(240) < 2 / 3, bob, "")}
+    pd.DataFrame(rated).to_csv(folder / "rated.csv", index=False)
+
+
 def write_reviews(folder: Path) -> None:
     """Writes `reviews.csv`: short reviews, their stars and their authors."""
     rng = np.random.default_rng(0)
@@ -67,5 +77,6 @@ if there := [name for name in NAMES if (given.folder / name).exists()]:
 given.folder.mkdir(parents=True, exist_ok=True)
 write_images(given.folder)
 write_table(given.folder)
+write_ratings(given.folder)
 write_reviews(given.folder)
 print(f"{given.folder}: {', '.join(NAMES)}")

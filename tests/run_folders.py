@@ -8,6 +8,7 @@ import pandas as pd
 from onepeak.metrics.catalog import METRICS
 
 RUN_FILES = {
+    "SHA256SUMS",
     "result.json",
     "history.csv",
     "predictions.parquet",

@@ -67,13 +67,13 @@ def test_imports_only_point_down():
     assert wrong == []
 
 
-def test_only_constraints_import_kernels():
+def test_only_constraints_and_methods_import_kernels():
     importers = {
         path.relative_to(PACKAGE).parts[0]
         for path in FILES
         if any(dotted.startswith("onepeak.kernels") for dotted in imports(path))
     }
-    assert importers <= {"constraints", "kernels"}
+    assert importers <= {"constraints", "kernels", "methods"}
 
 
 def test_no_file_is_named_for_having_no_subject():

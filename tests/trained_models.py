@@ -1,6 +1,7 @@
 """Two models that are really trained, once for all tests of a process: one of images, one of a table."""
 
 import atexit
+import shutil
 import tempfile
 from dataclasses import dataclass, replace
 from functools import cache
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from onepeak._core.digests import DIGESTS
 from onepeak.data.datasets.biopsies import biopsies
 from onepeak.data.images.resize import Resize
 from onepeak.data.manifest import Manifest
@@ -80,3 +82,8 @@ def _folder():
     place = tempfile.TemporaryDirectory()
     atexit.register(place.cleanup)
     return Path(place.name)
+
+
+def changeable(folder, copy):
+    """Copies a model's folder without its digests, so that a test may change its files."""
+    return shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(DIGESTS))

@@ -1,25 +1,28 @@
 """`onepeak predict` with a model of images: long because one command has many inputs, forms and ways to fail."""
 
+import contextlib
 import csv
+import errno
 import io
 import json
 import os
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from cli.one_command import invoked, seen_on_a_terminal
+from onepeak._core.files import NotWrittenError
 from onepeak.cli import predict as command
 from onepeak.errors import InputError
 from onepeak.serving import Row, load
 from onepeak.serving.output import OutputColumns
-from trained_models import image_run, table_run
+from trained_models import changeable, image_run, table_run
 
 
 @pytest.fixture
@@ -135,6 +138,25 @@ def test_out_takes_its_format_from_the_name(run, folder, tmp_path, name, is_json
     assert lines[-1].startswith('{"path"' if is_json else str(folder))
 
 
+@pytest.mark.parametrize("failure", [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left on device")])
+def test_out_is_kept_whole_when_writing_does_not_end(run, folder, tmp_path, monkeypatch, failure):
+    def half(rows, file, columns):
+        file.write(str(next(rows).source))
+        raise failure
+
+    monkeypatch.setattr("onepeak.serving.output.write_csv", half)
+    (tmp_path / "answers.csv").write_text("precious")
+    with contextlib.suppress(NotWrittenError):
+        assert run(image_run().folder, folder, "--out", tmp_path / "answers.csv", ON_CPU).exit_code != 0
+    assert (tmp_path / "answers.csv").read_text() == "precious"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["answers.csv", "scans"]
+
+
+def test_out_may_be_a_device(run, folder):
+    assert run(image_run().folder, folder, "--out", os.devnull, ON_CPU).exit_code == 0
+    assert not Path(os.devnull).is_file()
+
+
 def test_columns_of_a_list_of_images_are_kept(run, folder):
     (folder / "list.csv").write_text("path,id,grade\nmore/3.png,01,g3\ngone.png,02,\n0.png,03,g1\n")
     arguments = (image_run().folder, folder / "list.csv", "--keep", "grade", "--keep", "id", ON_CPU)
@@ -147,7 +169,7 @@ def test_columns_of_a_list_of_images_are_kept(run, folder):
 
 
 def test_what_is_redirected_is_utf_8_whatever_the_system_writes(tmp_path):
-    model = shutil.copytree(table_run().folder, tmp_path / "model")
+    model = changeable(table_run().folder, tmp_path / "model")
     description = json.loads((model / "onepeak.json").read_text())
     (model / "onepeak.json").write_text(json.dumps({**description, "classes": ["低", "中", "高"]}))
     (tmp_path / "rows.csv").write_text("tone,size\n1,0.5\n")
@@ -247,7 +269,7 @@ def test_images_unlike_the_training_are_told_at_the_end_and_fail_where_that_is_s
 
 def test_json_names_what_is_unlike_and_null_is_where_nobody_knows_and_strict_says_so(run, folder, tmp_path):
     Image.fromarray(np.zeros((64, 64, 3), np.uint8)).save(folder / "black.png")
-    older = shutil.copytree(image_run().folder, tmp_path / "older")
+    older = changeable(image_run().folder, tmp_path / "older")
     description = json.loads((older / "onepeak.json").read_text())
     (older / "onepeak.json").write_text(json.dumps({**description, "image_range": None}))
     (folder / "bad.png").write_text("no image")

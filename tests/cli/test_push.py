@@ -14,10 +14,10 @@ import huggingface_hub
 import pytest
 
 import onepeak
+from onepeak._core.digests import DIGESTS
 from onepeak.errors import InputError
 from onepeak.posterior.referral import Policy
 from onepeak.serving.referral import save_policy
-from onepeak.training.model_files import DIGESTS
 
 OLD = Path(__file__).parents[1] / "release_0_1"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -151,7 +151,7 @@ def test_one_flipped_bit_on_the_way_is_noticed_and_nothing_is_kept(run, pushed, 
     pushed.files["model.safetensors"] = flipped(pushed.files["model.safetensors"])
     status, _, errors = run("pull", "me/grades", "--out", tmp_path / "back", "--quiet")
     assert status == 2
-    assert "model.safetensors must be the file that was shared" in errors
+    assert "model.safetensors must be the file that onepeak wrote" in errors
     assert list((tmp_path / "back").iterdir()) == []
 
 

@@ -113,7 +113,7 @@ def tiny(words):
     kept = [
         word for word, before in zip(words, ["", *words], strict=False) if word not in DROPPED and before not in DROPPED
     ]
-    of_a_table = any(word.endswith(("patients.csv", "reviews.csv")) for word in words)
+    of_a_table = any(word.endswith(("patients.csv", "rated.csv", "reviews.csv")) for word in words)
     return [*kept, *TINY[command], *([] if of_a_table else OF_IMAGES), "--quiet"]
 
 

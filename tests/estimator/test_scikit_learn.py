@@ -6,11 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from scipy.sparse import csr_array
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
+from sklearn.feature_selection import RFE
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
@@ -48,6 +50,35 @@ def planted():
 )
 def test_scikit_learns_own_checks_pass(estimator, check):
     check(estimator)
+
+
+def test_a_linear_model_has_the_coefficients_of_its_outputs_and_any_other_none(planted):
+    rows, labels = planted
+    rows = rows * [1, 10, 0.1] + 3
+    for method, num_outputs in (("clm", 1), ("coral", 1), ("ce", 3)):
+        model = OrdinalClassifier(method, hidden=(), random_state=0).fit(rows, labels)
+        assert model.coef_.shape == (num_outputs, 3)
+        assert model.intercept_.shape == (num_outputs,)
+        outputs = torch.tensor(rows @ model.coef_.T + model.intercept_)
+        expected = model.network_.double().method.log_probs(outputs).exp().detach().numpy()
+        np.testing.assert_allclose(model.set_params(calibrate=False).fit(rows, labels).predict_proba(rows), expected)
+        assert model.coef_[-1, 0] > 0.5  # the higher, the higher the class
+    assert not hasattr(OrdinalClassifier(**QUICK).fit(rows, labels), "coef_")
+    assert not hasattr(OrdinalClassifier(hidden=()), "coef_")
+
+
+def test_columns_are_eliminated_by_the_coefficients_of_a_linear_model(planted):
+    rows, labels = planted
+    kept = RFE(OrdinalClassifier("clm", hidden=(), random_state=0), n_features_to_select=1).fit(rows, labels)
+    assert kept.support_.tolist() == [True, False, False]
+
+
+@pytest.mark.bad_input
+def test_a_sparse_matrix_is_refused_with_the_fix(planted):
+    with pytest.raises(
+        TypeError, match=r"Sparse data was passed for X, but dense data is required. Use '.toarray\(\)'"
+    ):
+        OrdinalClassifier(**QUICK).fit(csr_array(planted[0]), planted[1])
 
 
 def test_cross_validation_scores_accuracy_absolute_error_and_likelihood(planted):

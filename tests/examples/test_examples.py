@@ -41,7 +41,7 @@ def test_every_example_is_tested():
 
 def test_generated_data_are_the_same_each_time_and_replace_nothing(run, material, capsys):  # noqa: F811
     printed = run("make_data.py", "again")
-    assert printed.strip() == "again: photos, scans.csv, patients.csv, reviews.csv"
+    assert printed.strip() == "again: photos, scans.csv, patients.csv, rated.csv, reviews.csv"
     files = [path.relative_to("again") for path in Path("again").rglob("*.*")]
     assert len(files) == 283
     for path in files:

@@ -1,3 +1,4 @@
+import os
 import pickle
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -77,6 +78,22 @@ def test_columns_that_the_plan_drops_are_not_read(tmp_path):
     assert data.items.columns == ("size",)
 
 
+def test_a_second_time_no_image_is_read_again(tmp_path):
+    for number in range(12):
+        path = tmp_path / "images" / str(number % 2) / f"{number}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (8, 6), (number, 0, 0)).save(path)
+    given = Experiment(name="small", source=DataSource(str(tmp_path / "images")), methods=METHODS)
+    first = open_experiment(given, cache=tmp_path / "cache", quiet=True)
+    assert first.recipe.resize.short_side == 6  # the images are small and of one size
+    for path in (tmp_path / "images").rglob("*.png"):  # unreadable now, and unchanged as far as can be told unread
+        status = path.stat()
+        path.write_bytes(bytes(status.st_size))
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    second = open_experiment(given, cache=tmp_path / "cache", quiet=True)
+    assert (second.digest, second.recipe, second.splits) == (first.digest, first.recipe, first.splits)
+
+
 def test_it_can_be_sent_to_another_process(tmp_path):
     prepared_experiment = tiny(tmp_path)
     received = pickle.loads(pickle.dumps(prepared_experiment))
@@ -93,7 +110,6 @@ def test_a_network_that_cannot_be_built_is_told_before_any_run(table, tmp_path):
         open_experiment(plan(table, weights=str(tmp_path / "gone")))
 
 
-@pytest.mark.bad_input
 @pytest.mark.bad_input
 def test_data_of_one_class_cannot_be_trained_on_though_the_order_names_more(tmp_path):
     (tmp_path / "one.csv").write_text("size,grade\n" + "1,low\n2,low\n" * 20)
@@ -206,6 +222,18 @@ def test_one_method_may_be_the_only_one_that_uses_a_setting():
 
 def by_sgd(name, **more):
     return {"name": name, "recipe": {"optimizer": "sgd", **more}, "label": f"{name}-by-sgd"}
+
+
+@pytest.mark.bad_input
+def test_values_to_be_tuned_must_have_an_effect_and_not_be_given_too():
+    plan = replace(plan_checked_recipe({"lr": 0.3}), tune={"momentum": [0.5, 0.9], "lr": [0.1, 0.2]})
+    momentum, lr = refused(IMAGES, plan)
+    assert momentum.startswith("mine.toml: tune.momentum: `momentum` does nothing with optimizer='adamw'")
+    assert lr == "mine.toml: tune.lr: `tune` must leave lr alone, as it was given (0.3): give one of the two."
+    both = replace(plan_checked_recipe({}), tune={"momentum": [0.5, 0.9], "optimizer": ["adamw", "sgd"]})
+    assert checked_recipe(IMAGES, both).optimizer == "adamw"
+    recorded = plan_checked_recipe({"lr": 0.3}, record={"items": 4})
+    assert checked_recipe(IMAGES, replace(recorded, tune={"lr": [0.1]})).lr == 0.3  # the folder has every setting
 
 
 @pytest.mark.bad_input

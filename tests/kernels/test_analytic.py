@@ -4,8 +4,9 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+import onepeak
 from onepeak import ELBLoss, LogBarrier, PenaltyLoss, QuadraticPenalty
-from onepeak.constraints.cross_entropy import analytic_form
+from onepeak.constraints.cross_entropy import ordered_cross_entropy
 from onepeak.constraints.order import order_cost
 from onepeak.kernels import analytic
 
@@ -25,12 +26,12 @@ def value_and_gradient(function, scores, labels, upstream):
 def test_written_out_gradients_are_autograds_whatever_the_pieces(monkeypatch, name, piece, num_classes):
     monkeypatch.setattr(analytic, "PIECE", piece)
     constraint = CONSTRAINTS[name](num_classes)
-    (terms, _), plain = analytic_form(constraint), partial(order_cost, constraint)
+    cost = partial(order_cost, constraint)
     scores, labels = torch.randn(13, num_classes, dtype=torch.float64), torch.randint(num_classes, (13,))
 
     upstream = torch.tensor(-0.7, dtype=torch.float64)
-    ours = value_and_gradient(lambda s, y: analytic.ordered_cross_entropy(s, y, terms, plain), scores, labels, upstream)
-    theirs = value_and_gradient(lambda s, y: F.cross_entropy(s, y) + plain(s, y).mean(), scores, labels, upstream)
+    ours = value_and_gradient(lambda s, y: ordered_cross_entropy(s, y, constraint), scores, labels, upstream)
+    theirs = value_and_gradient(lambda s, y: F.cross_entropy(s, y) + cost(s, y).mean(), scores, labels, upstream)
     torch.testing.assert_close(ours, theirs)
 
 
@@ -43,7 +44,7 @@ def test_ties_take_the_slope_of_the_barrier_and_of_the_penalty():
 
 def test_backward_twice_through_a_kept_graph_gives_the_same():
     scores, labels = torch.randn(4, 5, requires_grad=True), torch.randint(5, (4,))
-    loss = analytic.ordered_cross_entropy(scores, labels, *analytic_form(LogBarrier(5)))
+    loss = ordered_cross_entropy(scores, labels, LogBarrier(5))
     (first,) = torch.autograd.grad(loss, scores, retain_graph=True)
     (second,) = torch.autograd.grad(loss, scores)
     assert torch.equal(first, second)
@@ -63,3 +64,16 @@ def test_scores_are_left_as_they_came():
     before = scores.detach().clone()
     ELBLoss(5)(scores, labels).backward()
     assert torch.equal(scores.detach(), before)
+
+
+@pytest.mark.parametrize("name", ["cdw-ce", "oll", "rps"])
+@pytest.mark.parametrize("piece", [7, 1 << 17])
+def test_the_mean_over_samples_and_its_gradient_are_those_of_the_definition(monkeypatch, name, piece):
+    monkeypatch.setattr(analytic, "PIECE", piece)
+    method = onepeak.method(name, num_classes=5)
+    scores, labels = 3 * torch.randn(13, 5, dtype=torch.float64), torch.randint(5, (13,))
+    for factor in (1, 1e4):  # surer than numbers relative to the highest can tell
+        upstream = torch.tensor(-0.7, dtype=torch.float64)
+        ours = value_and_gradient(method.loss, factor * scores, labels, upstream)
+        theirs = value_and_gradient(lambda s, y: method.sample_losses(s, y).mean(), factor * scores, labels, upstream)
+        torch.testing.assert_close(ours, theirs)

@@ -1,5 +1,4 @@
 import math
-import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +17,7 @@ from onepeak.serving import evaluate, load
 from onepeak.serving.evaluation import _constant_notes, _coverage_notes
 from onepeak.serving.evaluation_data import held_out, open_for
 from onepeak.training.model_files import save_held_out_items
-from trained_models import TABLE_CLASSES, image_run, table_run
+from trained_models import TABLE_CLASSES, changeable, image_run, table_run
 
 
 @pytest.fixture
@@ -285,7 +284,7 @@ def test_what_is_done_is_in_the_notes():
 
 def test_files_are_read_once_to_be_known_again(tmp_path):
     run = image_run()
-    folder = shutil.copytree(run.folder, tmp_path / "model")
+    folder = changeable(run.folder, tmp_path / "model")
     names = tuple(f"{place}.png" for place in range(len(run.manifest)))
     for name, image in zip(names, run.manifest.items.pixels, strict=True):
         Image.fromarray(image).save(tmp_path / name)
@@ -317,7 +316,7 @@ def test_other_data_and_other_labels_have_nothing_of_the_part(tmp_path):
 @pytest.mark.bad_input
 def test_a_folder_that_does_not_say_what_was_held_out_is_told(tmp_path):
     run = table_run()
-    folder = shutil.copytree(run.folder, tmp_path / "copy")
+    folder = changeable(run.folder, tmp_path / "copy")
     model = load(folder)
     with pytest.raises(InputError, match=r"Unknown `part` 'train'\. Known: valid, test"):
         held_out(run.manifest, model, folder, "train")

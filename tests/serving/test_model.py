@@ -26,7 +26,7 @@ from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.serving.table_rows import rows_of
 from onepeak.training.devices import make_fabric
 from onepeak.training.evaluate import predict
-from trained_models import image_run, table_run
+from trained_models import changeable, image_run, table_run
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def pixels():
 @pytest.fixture
 def copied(tmp_path):
     """The model's folder to do harm to."""
-    return shutil.copytree(image_run().folder, tmp_path / "model")
+    return changeable(image_run().folder, tmp_path / "model")
 
 
 def test_images_get_to_the_bit_what_training_said_of_them(model, pixels):

@@ -7,11 +7,21 @@ import torch
 from torch import nn
 
 import onepeak
+from onepeak.data.manifest import LabelDistribution
 from onepeak.metrics.catalog import DEFAULT_NAMES, collection
 from onepeak.networks import AveragePooling, MapHead, Network, NetworkSettings, build_network
 from onepeak.posterior.predictions import Predictions
 from onepeak.serving import load
-from onepeak.training.evaluate import MOST_MAPS, answers, evidence_range, measure, measured_names, predict, validate
+from onepeak.training.evaluate import (
+    MOST_MAPS,
+    answers,
+    evidence_range,
+    measure,
+    measure_against,
+    measured_names,
+    predict,
+    validate,
+)
 from onepeak.training.feed import Feed
 from trained_models import image_run, table_run
 from training.planted import CLASSES, RECIPE
@@ -178,3 +188,41 @@ def test_a_model_keeps_the_scale_of_its_validation_images():
     assert len(images) <= MOST_MAPS
     expected = max(float(np.quantile(highest, 0.9)), 1.0)
     assert model.description.evidence_range == (0.0, pytest.approx(expected, rel=1e-3))
+
+
+def test_against_several_raters_every_figure_is_as_worked_by_hand():
+    ratings = np.array([[0, 1], [2, 2], [1, -1], [2, 0]])
+    votes = (ratings[:, :, None] == np.arange(3)).sum(axis=1).astype(float)
+    probs = torch.tensor([[1.0, 0, 0], [0, 0, 1], [0, 0.5, 0.5], [0, 0, 1]])
+    found = Predictions(predicted_index=torch.tensor([0, 2, 1, 2]), log_probs=probs.log())
+    measured = measure_against(found, LabelDistribution.of(votes, columns=("ann", "bob"), ratings=ratings))
+    assert measured["expected_mae"] == pytest.approx((0.5 + 0 + 0 + 1) / 4)
+    assert measured["rps"] == pytest.approx((0.25 + 0 + 0.25 + 0.5) / 4)
+    ann, bob = measured["raters"]["ann"], measured["raters"]["bob"]
+    assert (ann["samples"], ann["model_accuracy"], ann["model_qwk"]) == (4, 1.0, 1.0)
+    assert (bob["samples"], bob["model_accuracy"]) == (3, pytest.approx(1 / 3))
+    assert ann["raters_accuracy"] == bob["raters_accuracy"] == pytest.approx(1 / 3)
+    assert ann["raters_qwk"] == bob["raters_qwk"]
+    assert ann["raters_qwk"] == pytest.approx(1 - (1 + 0 + 4) / ((5 + 5 + 5) / 3), abs=1e-12)
+
+
+def test_certain_distributions_measure_what_labels_measure(network, feed, labels, fabric, split):
+    metrics = collection(len(CLASSES))
+    certain = torch.nn.functional.one_hot(labels, len(CLASSES)).float()
+    of_labels, of_probs = (
+        validate(
+            network.method,
+            answers(network, feed, split.valid, truth, fabric=fabric, batch_size=7),
+            metrics,
+            fabric=fabric,
+        )
+        for truth in (labels, certain)
+    )
+    assert of_probs.pop("expected_mae") == pytest.approx(of_labels["mae"])
+    assert of_probs == pytest.approx(of_labels, rel=1e-5, nan_ok=True)
+    kept = predict(network, feed, split.valid, labels, fabric=fabric, batch_size=7)
+    against = measure_against(
+        kept, LabelDistribution.of(certain[torch.tensor(split.valid)].double().numpy(), columns=CLASSES)
+    )
+    expected = measure(kept)
+    assert against == pytest.approx({"expected_mae": expected["mae"], "rps": expected["rps"]}, rel=1e-5)

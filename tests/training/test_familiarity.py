@@ -1,4 +1,3 @@
-import shutil
 from functools import partial
 
 import numpy as np
@@ -24,7 +23,7 @@ from onepeak.training.familiarity import (
 )
 from onepeak.training.predictions_file import part_predictions, write_predictions
 from reference import image_statistics as reference
-from trained_models import image_run
+from trained_models import changeable, image_run
 
 
 @pytest.fixture
@@ -107,7 +106,7 @@ def test_the_file_comes_back_and_a_damaged_one_is_told(tmp_path):
 
 def test_a_model_answers_the_same_with_and_without_and_a_folder_keeps_it(model, trained, tmp_path):
     pixels = trained.manifest.items.pixels[:3]
-    shutil.copytree(trained.folder, tmp_path / "model")
+    changeable(trained.folder, tmp_path / "model")
     without = load(tmp_path / "model").predict(pixels)
     assert without.distance is None
     assert [row.distance for row in without] == [None] * 3

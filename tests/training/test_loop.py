@@ -43,14 +43,24 @@ def make_loop(table, split, fabric):
     """A loop over the planted table; settings of the recipe by name."""
 
     def make(
-        method="elb", *, select="mae", published=False, seed=0, watches=(), method_settings=None, parts=split, **recipe
+        method="elb",
+        *,
+        select="mae",
+        published=False,
+        seed=0,
+        watches=(),
+        method_settings=None,
+        parts=split,
+        label_probs=None,
+        **recipe,
     ):
         made = onepeak.method(method, num_classes=len(CLASSES), **(method_settings or {}))
         network = build_network(made, NETWORK, seed=seed)
         feed, _ = table.feed(parts, RECIPE, fabric.device)
         whole = replace(RECIPE, **recipe, **({"select": "as_published"} if published else {}))
         labels = table.manifest.labels
-        return Loop(network, feed, labels, parts, whole, fabric=fabric, seed=seed, select=select, watches=watches)
+        how = {"seed": seed, "select": select, "watches": watches, "label_probs": label_probs}
+        return Loop(network, feed, labels, parts, whole, fabric=fabric, **how)
 
     return make
 
@@ -341,3 +351,25 @@ def test_adjusted_logits_are_those_of_training_only(make_loop):
     loss = adjusted.loss(inputs, labels, None)
     torch.testing.assert_close(loss, adjusted.network.method.loss(outputs + priors, labels))
     assert adjusted.network.state_dict().keys() == plain.network.state_dict().keys()
+
+
+@pytest.mark.parametrize("method", ["peak", "corn", "elb+rnc"])
+def test_certain_distributions_train_as_their_labels_do(make_loop, table, method):
+    certain = np.eye(len(CLASSES))[table.manifest.labels]
+    of_labels, of_probs = (make_loop(method, label_probs=probs).run() for probs in (None, certain))
+    for one, other in zip(of_labels.network.parameters(), of_probs.network.parameters(), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4)
+    assert [row["valid_expected_mae"] for row in of_probs.history] == pytest.approx(
+        [row["valid_mae"] for row in of_labels.history]
+    )
+
+
+def test_training_on_distributions_learns_them_and_keeps_the_epoch_of_the_least_expected_error(make_loop, table):
+    labels = table.manifest.labels
+    even = (np.eye(4)[labels] + np.eye(4)[np.minimum(labels + 1, 3)]) / 2
+    chosen = make_loop("ce", epochs=6, label_probs=even).run()
+    assert chosen.best_epoch == int(np.argmin([row["valid_expected_mae"] for row in chosen.history]))
+    loop = make_loop("ce", select="loss", epochs=40, lr=0.03, label_probs=even).run()
+    with torch.no_grad():
+        probs = loop.network.eval()(loop.feed.rows).softmax(dim=-1)
+    assert (probs - torch.from_numpy(even)).abs().mean() < 0.1

@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 import torch
 
+from mutations import damaged_json
 from onepeak.data.images.resize import Resize
 from onepeak.data.manifest import FeatureRows, ImageArrays
 from onepeak.data.splits.copies import item_digests
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
+from onepeak.serving import load
 from onepeak.training.calibration import Calibration
 from onepeak.training.familiarity import ImageRange
 from onepeak.training.model_files import (
@@ -28,6 +30,7 @@ from onepeak.training.model_files import (
     weights_id,
 )
 from onepeak.training.table_encoder import TableEncoder
+from trained_models import changeable, image_run, table_run
 from training.planted import CLASSES, WEIGHTS
 
 TABLE = ModelDescription(
@@ -142,6 +145,38 @@ def test_weights_of_another_network_are_refused_with_their_names(folder):
     deeper = replace(TABLE, network=replace(TABLE.network, hidden=(8, 4, 4)))
     with pytest.raises(InputError, match=r"mlp network for 'mv\+elb' with 4 classes.*: \d+ missing \(backbone"):
         load_network(folder, deeper)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("wrong", [{"hidden": (150_000_000, 150_000_000)}, {"num_features": 2**40}])
+def test_a_width_that_would_take_all_memory_is_refused_before_a_network_is_built(folder, wrong):
+    with pytest.raises(InputError, match=r"got tensors that do not fit: .* of another shape \(backbone"):
+        load_network(folder, replace(TABLE, network=replace(TABLE.network, **wrong)))
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("dtype", [torch.int64, torch.bool])
+def test_weights_that_are_no_real_numbers_are_refused(folder, dtype):
+    weights = {name: value.to(dtype) for name, value in made(TABLE).state_dict().items()}
+    save_model(folder, TABLE, weights)
+    with pytest.raises(InputError, match=rf"of another type \(.* {dtype} for torch.float32"):
+        load_network(folder, TABLE)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("number", [150, pytest.param(3000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("run", [table_run, image_run])
+def test_many_damaged_descriptions_are_read_or_refused_by_name(tmp_path, run, number):
+    folder = changeable(run().folder, tmp_path / "model")
+    path, refused = folder / "onepeak.json", 0
+    for content in damaged_json(json.loads(path.read_text()), number):
+        path.write_bytes(content)
+        try:
+            load(folder)
+        except InputError as error:
+            assert str(folder) in str(error)  # noqa: PT017 - either is right, but nothing else
+            refused += 1
+    assert refused > number // 2
 
 
 @pytest.mark.bad_input

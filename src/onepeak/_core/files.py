@@ -16,21 +16,30 @@ class NotWrittenError(OnepeakError):
     """A file could not be written; its previous content is kept."""
 
 
-def write_in_one_step(path: Path, write: Callable[[Path], object]) -> None:
-    """Writes to a temporary file beside the target, flushes it to disk and renames it."""
+@contextmanager
+def in_one_step(path: Path) -> Iterator[Path]:
+    """Yields a temporary file beside the target to write to; flushes it to disk and renames it, unless that failed."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         part.touch()
         rights = part.stat().st_mode
-        write(part)
+        yield part
         part.chmod(rights)  # safetensors makes the file readable by its owner only
         with part.open("rb+") as written:
             os.fsync(written.fileno())
         part.replace(path)
+    except OnepeakError:  # of what is written, such as a prediction
+        raise
     except Exception as error:  # an OSError, or the type torch and safetensors wrap it in
         raise NotWrittenError(f"{path} could not be written ({error}); its previous content is kept.") from error
     finally:
         part.unlink(missing_ok=True)  # exists only if writing failed or was interrupted
+
+
+def write_in_one_step(path: Path, write: Callable[[Path], object]) -> None:
+    """Calls a function that writes a file; see `in_one_step`."""
+    with in_one_step(path) as part:
+        write(part)
 
 
 def write_text_in_one_step(path: Path, text: str) -> None:

@@ -18,16 +18,19 @@ def check_reduction(reduction: str) -> None:
 
 
 def weights_of_samples(
-    labels: Labels, class_weight: PerClass | None, sample_weight: PerSample | None, precision: dtype
+    labels: Labels | LabelProbs, class_weight: PerClass | None, sample_weight: PerSample | None, precision: dtype
 ) -> PerSample | None:
-    """The weight of each sample: its class weight times its sample weight; None if neither is given.
+    """The weight of each sample: its (expected) class weight times its sample weight; None if neither is given.
 
     The weights have the precision of the losses: in half precision the sum of many would be rounded or overflow.
     """
     own = None if sample_weight is None else sample_weight.to(precision)
     if class_weight is None:
         return own
-    weights = class_weight[labels.long()].to(precision)  # uint8 would index as a mask
+    if labels.is_floating_point():
+        weights = labels.to(precision) @ class_weight.to(precision)
+    else:
+        weights = class_weight[labels.long()].to(precision)  # uint8 would index as a mask
     return weights if own is None else weights * own
 
 

@@ -25,7 +25,7 @@ _CONFIDENCE = "95 % confidence"
 """The column of confidence intervals: not of the model's intervals of classes."""
 
 
-@options.with_flags(source=options.LABELLED | options.only("skip_bad"), posterior=options.POSTERIOR)
+@options.with_flags(source=options.LABELLED | options.only("subgroup", "skip_bad"), posterior=options.POSTERIOR)
 def evaluate(
     model: Path,
     data: str,
@@ -92,6 +92,21 @@ def evaluate(
     print_table(("as predicted", "value", _CONFIDENCE, "what it is"), _as_predicted(found))
     typer.echo()
     print_table(*_by_class(loaded.classes, found))
+    for column, figures in found.subgroups.items():
+        typer.echo()
+        rows = [
+            (name, f"{each['samples']:,}", f"{each['accuracy']:.1%}", f"{each['mae']:.4f}")
+            for name, each in figures.items()
+        ]
+        print_table((column, "samples", "accuracy", "mae"), rows)
+    if (against := found.label_distribution) is not None:
+        typer.echo()
+        print_note(
+            f"Against the distribution of labels: expected MAE {against['expected_mae']:.4f}, "
+            f"RPS {against['rps']:.4f}. All other figures are against its median."
+        )
+        if "raters" in against:
+            print_table(*_by_rater(against["raters"]))
     if importance:
         typer.echo()
         print_table(("column", "rise of MAE", "effect"), [_column(each, loaded.classes) for each in columns])
@@ -137,7 +152,9 @@ def _record(model: "Model", name: str, part: str | None, found: "Evaluation") ->
         "calibrated": found.calibrated,
         "paradoxical": found.paradoxical,
         "noticeably_paradoxical": found.noticeably_paradoxical,
+        **({"subgroups": found.subgroups} if found.subgroups else {}),
         **cost,
+        **({} if found.label_distribution is None else {"label_distribution": found.label_distribution}),
         "confidence": confidence,
         "chance": {each.name: each.chance(num_classes, decision) for each in METRICS if each.chance is not None},
         "failed": [{"path": row.source, "error": row.error} for row in found.failed],
@@ -221,3 +238,14 @@ def _by_class(classes: tuple[str, ...], found: "Evaluation") -> tuple[tuple[str,
         rows.append((name, f"{count:,}", f"{row[label]:,}", *within, *(f"{number:,}" for number in row[: len(given)])))
     about_intervals = () if intervals is None else ("covered", "interval")
     return ("class", "samples", "correct", *about_intervals, *(f"predicted {name}" for name in given)), rows
+
+
+def _by_rater(raters: dict[str, dict[str, float]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """How well the model agrees with each rater, beside how well the other raters do."""
+    header = ("rater", "samples", "QWK of the model", "QWK of other raters", "model agrees", "other raters agree")
+    rows = [
+        (name, f"{each['samples']:,}", *(f"{each[key]:.3f}" for key in ("model_qwk", "raters_qwk")),
+         *(f"{each[key]:.1%}" for key in ("model_accuracy", "raters_accuracy")))
+        for name, each in raters.items()
+    ]  # fmt: skip
+    return header, rows

@@ -74,6 +74,8 @@ LABELLED: Flags = flags(
     root="Folder of the known data set or of the CSV's images.",
     order=(str, "Classes, lowest first: a,b,c or 0..69 or a .txt file.", {"callback": _order}),
     label="Label column; or several, a,b, one of which each row fills.",
+    raters="Columns of several raters' labels, in place of --label: a,b or rater_*.",
+    label_probs="Columns of class probabilities or votes, lowest first, in place of --label: p_0,p_1 or p_*.",
     group="Group column: person, patient, slide.",
     path="Image column of a list (default: path).",
     decimal="Decimal separator: pass , if 1,234 means 1.234.",
@@ -90,6 +92,8 @@ SOURCE: Flags = LABELLED | flags(
     skip_bad=(bool, "Skip rows with bad cells and images that are missing or unreadable."),
 )
 """The same of data to train on."""
+TRAINED: Flags = SOURCE | flags("Data", subgroup=(list[str], "Column by whose values figures are given, such as sex."))
+"""The same of data to train and to measure on."""
 PLAN: Flags = (
     flags(
         "Data",
@@ -101,6 +105,7 @@ PLAN: Flags = (
         allow_leak=(bool, "Train even if samples leak between parts."),
     )
     | flags("Training", seed=(int, "Random seed (default: 0)."))
+    | flags("Output", licence="Licences of the data and the weights, for the model's card.")
     | flags(
         "Network",
         weights=(str, "File of backbone weights, or pretrained (timm's own; needs a network).", {"callback": at_home}),
@@ -142,7 +147,7 @@ FLAGS: Flags = {
     "data": Annotated[
         str, typer.Argument(help="Name of a known data set, a folder with one subfolder per class, or a CSV file.")
     ],
-    **SOURCE,
+    **TRAINED,
     **PLAN,
     **NETWORK,
     **flags(

@@ -1,17 +1,19 @@
 """`onepeak predict`: a trained model's predictions for images or for the rows of a table."""
 
+import errno
 import io
 import math
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
+from onepeak._core.files import in_one_step
 from onepeak.cli import options
 from onepeak.cli.options import flag, refuse
 from onepeak.cli.output import print_note, print_notes
@@ -236,10 +238,13 @@ def _output_file(out: Path | None) -> "Iterator[TextSink]":
         return
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        file = out.open("w", encoding="utf-8", errors="surrogateescape", newline="")
+        if out.is_dir() or not os.access(out if out.exists() else out.parent, os.W_OK):
+            code = errno.EISDIR if out.is_dir() else errno.EACCES
+            raise OSError(code, os.strerror(code))
     except OSError as error:
         raise InputError(f"`--out` must be a file that can be written, got {out}: {error.strerror}.") from None
-    with file:
+    whole = nullcontext(out) if out.exists() and not out.is_file() else in_one_step(out)  # a pipe cannot be renamed
+    with whole as part, part.open("w", encoding="utf-8", errors="surrogateescape", newline="") as file:
         yield file
 
 

@@ -39,10 +39,13 @@ def ordered_cross_entropy(
     """
     weighted = class_weight is not None or sample_weight is not None
     if reduction == "mean" and not weighted and label_smoothing == 0:
-        if fused.takes(scores) and (terms := fused_terms(constraint)) is not None:
-            return fused.ordered_cross_entropy(scores, labels, terms, partial(order_cost, constraint))
+        if fused.takes(scores) and (on_device := fused_terms(constraint)) is not None:
+            return fused.ordered_cross_entropy(
+                scores, labels, on_device, partial(_losses, partial(order_cost, constraint))
+            )
         if readable(scores) and (form := analytic_form(constraint)) is not None:
-            return analytic.ordered_cross_entropy(full_precision(scores), labels, *form)
+            piece, plain = partial(analytic.ordered_piece, form[0]), partial(_losses, form[1])
+            return analytic.mean_in_pieces(full_precision(scores), labels, piece, plain)
     scores = full_precision(scores)
     if class_weight is not None:
         class_weight = class_weight.to(scores.dtype)
@@ -58,6 +61,11 @@ def ordered_cross_entropy(
     return reduce(losses, weights_of_samples(labels, class_weight, sample_weight, scores.dtype), reduction)
 
 
+def _losses(cost: analytic.Losses, scores: Scores, labels: Labels) -> PerSample:
+    """By the definition: the cost is that of the constraint with the t of now."""
+    return cross_entropy(scores, labels) + cost(scores, labels)
+
+
 def fused_terms(constraint: OrderConstraint) -> fused.FusedTerms | None:
     """The cost of a gap for the GPU kernels, with t on the device; None if they do not implement it."""
     if isinstance(constraint, LogBarrier):
@@ -67,7 +75,7 @@ def fused_terms(constraint: OrderConstraint) -> fused.FusedTerms | None:
     return None
 
 
-def analytic_form(constraint: OrderConstraint) -> tuple[analytic.GapTerms, analytic.PlainCost] | None:
+def analytic_form(constraint: OrderConstraint) -> tuple[analytic.GapTerms, analytic.Losses] | None:
     """The cost of a gap with its slope, and the definition; None if there is no slope. Both keep the t of now."""
     if isinstance(constraint, LogBarrier):
         t = constraint.read_t()

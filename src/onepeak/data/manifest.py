@@ -1,9 +1,9 @@
 """The common form of all data: samples, integer labels, the classes in order, and groups."""
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -109,6 +109,37 @@ def plain_columns(columns: tuple[str, ...], texts: Texts | None) -> tuple[str, .
     return columns if texts is None or texts.encoding is None else columns[: len(columns) - texts.encoding.num_features]
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LabelDistribution:
+    """How probable each label of each sample is, where several raters labelled it or its label is uncertain."""
+
+    probs: npt.NDArray[np.float64]
+    """Samples x classes; every row sums to 1."""
+    columns: tuple[str, ...]
+    """The columns of a table that it comes from: one per rater, or one per class."""
+    ratings: npt.NDArray[np.int64] | None = None
+    """Samples x raters: the label that each rater gave, -1 for none; None for probabilities of the classes."""
+
+    @staticmethod
+    def of(
+        votes: npt.NDArray[np.float64], *, columns: tuple[str, ...], ratings: npt.NDArray[np.int64] | None = None
+    ) -> "LabelDistribution":
+        """Returns the distribution in proportion to votes; a sample without one has probability 0 everywhere."""
+        return LabelDistribution(
+            probs=votes / votes.sum(axis=1, keepdims=True).clip(min=1e-300), columns=columns, ratings=ratings
+        )
+
+    @property
+    def medians(self) -> npt.NDArray[np.int64]:
+        """The lowest label of each sample at which the cumulative probability reaches one half."""
+        return np.asarray((self.probs.cumsum(axis=1) < 0.5 - 1e-9).sum(axis=1), dtype=np.int64)
+
+    def take(self, indices: npt.NDArray[np.int64]) -> "LabelDistribution":
+        """The samples at these positions, in this order."""
+        ratings = None if self.ratings is None else self.ratings[indices]
+        return replace(self, probs=self.probs[indices], ratings=ratings)
+
+
 T = TypeVar("T")
 Items: TypeAlias = ImageFiles | ImageArrays | FeatureRows
 
@@ -127,6 +158,8 @@ class Manifest:
     """The person, patient or slide of each sample; a group must not be in two parts of a split."""
     strata: tuple[str, ...] | None = None
     """Another property to balance across the parts of a split, such as gender; one value per sample."""
+    subgroups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Columns by whose values figures are given, such as sex or site; one value per sample."""
     rows: tuple[Hashable, ...] | None = None
     """The name of each sample's row in its table: the line of a CSV, the number in a parquet file, or the index."""
     label_column: str | None = None
@@ -135,6 +168,8 @@ class Manifest:
     """The column of the groups."""
     path_column: str | None = None
     """The column of the image paths in a list."""
+    distribution: LabelDistribution | None = None
+    """The distribution over labels, of which `labels` are then the medians."""
     true_log_probs: npt.NDArray[np.float64] | None = None
     """The true log-posterior of each sample (samples x classes), known only for generated data."""
     num_left_out: int = 0
@@ -155,6 +190,11 @@ class Manifest:
                 f"`labels` must be integers from 0 to {len(self.classes) - 1}, "
                 f"got {self.labels.min()} to {self.labels.max()}."
             )
+        if self.distribution is not None and self.distribution.probs.shape != (len(self.items), len(self.classes)):
+            raise InputError(
+                f"`distribution` must have one probability per sample and class ({len(self.items)} x "
+                f"{len(self.classes)}), got shape {self.distribution.probs.shape}."
+            )
         for name in ("groups", "strata", "rows"):
             given = getattr(self, name)
             if given is not None and len(given) != len(self.items):
@@ -164,6 +204,19 @@ class Manifest:
     def num_classes(self) -> int:
         """The number of classes, including those without samples."""
         return len(self.classes)
+
+    @property
+    def label_as(self) -> Literal["label", "raters", "label_probs"]:
+        """The field of `DataSource` that names the columns of the labels."""
+        if self.distribution is None:
+            return "label"
+        return "label_probs" if self.distribution.ratings is None else "raters"
+
+    @property
+    def label_bytes(self) -> list[bytes]:
+        """What tells these labels from others: for the digests of the data."""
+        distributions = [] if self.distribution is None else [self.distribution.probs]
+        return [each.tobytes() for each in (self.labels, *distributions)]
 
     def __len__(self) -> int:
         return len(self.items)
@@ -189,7 +242,9 @@ class Manifest:
             labels=self.labels[chosen],
             groups=groups,
             strata=of_chosen(self.strata),
+            subgroups={name: tuple(values[index] for index in chosen) for name, values in self.subgroups.items()},
             rows=of_chosen(self.rows),
+            distribution=self.distribution and self.distribution.take(chosen),
             true_log_probs=None if self.true_log_probs is None else self.true_log_probs[chosen],
             notes=tuple(now[0] if note in earlier else note for note in self.notes),
         )

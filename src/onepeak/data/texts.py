@@ -16,7 +16,7 @@ import numpy.typing as npt
 from onepeak._core.files import write_in_one_step
 from onepeak._core.wording import counted
 from onepeak.data.images.store.build import progress_of
-from onepeak.data.images.store.key import default_cache_dir
+from onepeak.data.images.store.index import default_cache_dir
 from onepeak.data.manifest import Encoding, FeatureRows, Texts
 from onepeak.errors import InputError
 from onepeak.networks.text_encoder import TextEncoder

@@ -135,6 +135,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         validation_curve_: Loss of the samples that choose the epoch, after every epoch, or the penalty of a linear
             model, from the strongest; empty without early stopping. The weights are those of its minimum.
         weight_decay_: The `weight_decay` in use, which a linear model may have chosen.
+        coef_: Of a linear model, by how much each output of the method rises per unit of each column (outputs x
+            columns), whatever `standardize` is. With one output ("clm", "coral") it is the score that grows with the
+            class; with one output per class, the class scores. Other models have none.
+        intercept_: Of a linear model, its outputs where all columns are 0.
 
     `score` is the accuracy, as for every classifier. For `cross_val_score`, `GridSearchCV` and similar tools, the
     scorers `neg_mae`, `qwk` and `neg_rps` in `onepeak.estimator` respect the order of the labels; integer labels can
@@ -376,6 +380,21 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         if not hasattr(self, "_model"):
             raise AttributeError("`network_` is available after fit.")
         return self._model.network
+
+    @property
+    def coef_(self) -> Floats:
+        """The weights of a linear model."""
+        return self._linear()[0]
+
+    @property
+    def intercept_(self) -> Floats:
+        """The outputs of a linear model where all columns are 0."""
+        return self._linear()[1]
+
+    def _linear(self) -> tuple[Floats, Floats]:
+        if not self._is_linear() or not hasattr(self, "_model"):
+            raise AttributeError("`coef_` and `intercept_` are those of a linear model, `hidden=()`, after fit.")
+        return self._model.linear()
 
     def _decided(self, log_probs: LogProbs, own: Labels) -> Labels:
         """Returns the labels by the rule of `decide`, or by the method's own rule if it is None."""

@@ -28,6 +28,7 @@ from onepeak.methods.catalog import method
 from onepeak.methods.method import Variant
 from onepeak.methods.record import MethodRecord
 from onepeak.networks.build import NetworkSettings, build_network, network_around
+from onepeak.networks.head import RowHead
 from onepeak.networks.network import Network
 from onepeak.networks.weights import seeded
 from onepeak.training.devices import same_bits
@@ -174,6 +175,16 @@ class RowModel:
                 log_probs.append(self.network.method.log_probs(outputs).cpu().double())
                 labels.append(self.network.method.predict(outputs).cpu())
         return torch.cat(log_probs), torch.cat(labels)
+
+    def linear(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Returns weights and biases of a linear network on the columns before they are standardised."""
+        assert isinstance(self.network.head, RowHead)
+        layer = self.network.head.classifier
+        weights, biases = (each.detach().cpu().double().numpy() for each in (layer.weight, layer.bias))
+        if self.scaler is None:
+            return weights, biases
+        weights = weights / self.scaler.scale_
+        return weights, biases - weights @ self.scaler.mean_
 
     def _learn_scale(self, samples: LabelledRows) -> None:
         if self.scaler is not None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from onepeak._core.wording import did_you_mean_file
-from onepeak.data.manifest import FeatureRows, Manifest
+from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.data.splits import Split, find_leaks, make_splits, refuse_leaks, split_notes
 from onepeak.data.splits.copies import conflict_notes, data_digest, has_texts
 from onepeak.errors import InputError, together
@@ -61,10 +61,10 @@ class PreparedExperiment:
             features=None if self.prepared.features is None else self.prepared.features.digest,
         )
 
-    def shared_by_parts(self, split: Split) -> dict[str, list[str]]:
-        """Returns the record of items that the parts share; empty if they share none."""
-        leaks = self.leaks.get(split.name)
-        return {"shared_by_parts": list(leaks)} if leaks else {}
+    def notes_of_run(self, split: Split) -> dict[str, Any]:
+        """Returns what the result of a run says besides its settings: samples that its parts share, and licences."""
+        leaks, licence = self.leaks.get(split.name), self.experiment.licence
+        return {**({"shared_by_parts": list(leaks)} if leaks else {}), **({"licence": licence} if licence else {})}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -97,7 +97,7 @@ def open_experiment(
         LeakError: The splits leak and the experiment does not allow it.
     """
     manifest = open_manifest(experiment)
-    recipe = check_with(manifest, experiment)
+    recipe = check_with(manifest, experiment, cache=cache)
     prepared_experiment = prepare_experiment(experiment, manifest, recipe, cache=cache, quiet=quiet, device=device)
     if not experiment.freeze:  # the backbone for images is known now, so the weights can be checked against it
         settings = prepared_experiment.settings(experiment.methods[0])
@@ -105,25 +105,37 @@ def open_experiment(
     return prepared_experiment
 
 
-def check_with(manifest: Manifest, experiment: Experiment, *, only: tuple[int, int] | None = None) -> Recipe:
-    """Returns the recipe for the data; refuses what cannot be built, split or trained before any image is read.
+def check_with(
+    manifest: Manifest, experiment: Experiment, *, only: tuple[int, int] | None = None, cache: Path | None = None
+) -> Recipe:
+    """Returns the recipe for the data; refuses what cannot be built, split or trained before any image is decoded.
 
-    `only` is the one split and fold to train; by default all are.
+    `only` is the one split and fold to train; by default all are. `cache` is the folder of decoded images, if not the
+    default.
     """
     found = set(manifest.labels.tolist())
     if len(found) == 1:
         raise InputError(
             f"The data must have samples of at least 2 classes to train on, got only {manifest.classes[found.pop()]!r}."
         )
-    recipe = checked_recipe(manifest, experiment)
+    recipe = checked_recipe(manifest, experiment, cache=cache)
     try_network(manifest, experiment.network, weights=experiment.weights_file)
     backbone = "mlp" if isinstance(manifest.items, FeatureRows) else experiment.network.get("backbone")
     if experiment.weights == PRETRAINED and backbone is not None:
         pretrained_file(backbone)
     for entry in experiment.methods:
-        method(entry.name, num_classes=manifest.num_classes, variant=entry.variant, **entry.settings)
+        built = method(entry.name, num_classes=manifest.num_classes, variant=entry.variant, **entry.settings)
+        if built.counts_samples and manifest.distribution is not None:
+            raise InputError(
+                f"The schedule of {entry.name!r} counts samples, so it needs one label per sample (--label), got "
+                f"`{manifest.label_as}`: use another method.",
+                argument=manifest.label_as,
+            )
     if experiment.freeze:
         _check_freeze(manifest, experiment)
+    items = manifest.items
+    if isinstance(items, ImageFiles):  # copies are found when the images are decoded, which reads every file anyway
+        manifest = replace(manifest, items=replace(items, digests=items.paths))
     splits_of(experiment, manifest, only=only)
     return recipe
 
@@ -248,18 +260,25 @@ def recipe_of(entry: MethodEntry, recipe: Recipe) -> Recipe:
     return changed(recipe, entry.recipe, source=entry.label, prefix="recipe.")
 
 
-def checked_recipe(manifest: Manifest, experiment: Experiment) -> Recipe:
+def checked_recipe(manifest: Manifest, experiment: Experiment, *, cache: Path | None = None) -> Recipe:
     """Returns the common recipe of all methods; refuses settings that do not suit the data or do nothing.
 
     Raises:
         InputError: All that is wrong, with file and key.
     """
     common = experiment.recipe_source or RecipeSource(file=experiment.name, prefix="recipe.")
-    recipe = recipe_for(manifest, experiment.recipe, source=common.file, prefix=common.prefix, frozen=experiment.freeze)
+    recipe = recipe_for(
+        manifest,
+        experiment.recipe,
+        source=common.file,
+        prefix=common.prefix,
+        frozen=experiment.freeze,
+        cache=cache,
+    )
     backbone = experiment.network.get("backbone")
 
     def useless(given: Mapping[str, Any], recipes: Sequence[Recipe], prefix: str) -> Iterator[InputError]:
-        for problem in without_effect(given, recipes, manifest, backbone=backbone):
+        for problem in without_effect(given, recipes, manifest, backbone=backbone, frozen=experiment.freeze):
             yield problem.at(prefix + problem.key)
 
     recipes: list[Recipe] = []
@@ -277,6 +296,14 @@ def checked_recipe(manifest: Manifest, experiment: Experiment) -> Recipe:
             users = [own for entry, own in zip(experiment.methods, recipes, strict=True) if key not in entry.recipe]
             of_all += useless({key: value}, users, common.prefix)
     of_all += _weight_problems(experiment.recipe, common.prefix, manifest)
+    tuned = [replace(own, **changes) for own in recipes for changes in experiment.trials]
+    of_all += useless(experiment.tune, tuned, "tune.")
+    for name in experiment.tune:
+        if name in experiment.recipe and name not in common.exempt:
+            text = (
+                f"`tune` must leave {name} alone, as it was given ({experiment.recipe[name]!r}): give one of the two."
+            )
+            of_all.append(InputError(text, key=f"tune.{name}"))
     if problems := [*(problem.at(file=common.file) for problem in of_all), *of_methods]:
         raise together(problems)
     return recipe

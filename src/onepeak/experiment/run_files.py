@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from onepeak._core.digests import check_digests
 from onepeak._core.formats import read_toml
 from onepeak._core.records import Count, NumClasses, Within, read_json, record_of
 from onepeak._core.wording import counted, did_you_mean_file
@@ -116,6 +117,8 @@ class TrialResult:
 
     value: float | None
     seconds: Annotated[float, Within(0)]
+    predict_seconds: Annotated[float, Within(0)] = math.nan
+    """Of the prediction of one sample."""
     best_epoch: Count | None = None
     error: str | None = None
 
@@ -136,6 +139,7 @@ def read_run(path: Path) -> RunResult:
         FileNotFoundError: The file is missing, possibly because another process is retrying the run.
     """
     content = read_json(path, fix=_FIX)
+    check_digests(path.parent, path.name)
     if content.get("format", FORMAT) != FORMAT:
         raise InputError(f"{path} is of format {content['format']}: it needs another version of onepeak.")
     return record_of(RunResult, content, file=path, fix=_FIX, extra=True)

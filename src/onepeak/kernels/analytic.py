@@ -1,4 +1,4 @@
-r"""Cross-entropy under an order constraint on a CPU, with an analytic gradient computed together with the value.
+r"""Losses on a CPU whose gradient is computed together with the value: cross-entropy under an order constraint.
 
 Autograd would keep a dozen tensors the size of the scores; here the gradient is the only one. Large batches are
 processed in pieces that fit the processor's cache.
@@ -22,8 +22,13 @@ from torch import Tensor
 from torch.autograd.function import FunctionCtx
 from torch.nn import functional as F
 
-PlainCost: TypeAlias = Callable[[Tensor, Tensor], Tensor]
-"""A cost of scores and labels in operations that autograd supports, for higher derivatives."""
+from onepeak._core.tensors import full_precision
+
+Losses: TypeAlias = Callable[[Tensor, Tensor], Tensor]
+"""The loss of each sample from scores and labels, in operations that autograd supports, for higher derivatives."""
+
+Piece: TypeAlias = Callable[[Tensor, Tensor, Tensor | None], tuple[Tensor, Tensor]]
+"""From scores and labels, the mean loss and the gradient of the sum over samples, in the third argument if given."""
 
 GapTerms: TypeAlias = Callable[[Tensor, Tensor], tuple[Tensor, float]]
 """A cost f of the gaps: from r and the sides, values and a factor whose product is f(r). It overwrites r, and turns the
@@ -57,54 +62,76 @@ PIECE = 1 << 18
 """Scores per piece: 1 MB of float32, small enough for the cache and large enough for several threads."""
 
 
-def ordered_cross_entropy(scores: Tensor, labels: Tensor, terms: GapTerms, plain: PlainCost) -> Tensor:
-    """The mean over samples of cross-entropy plus order cost."""
+def mean_in_pieces(scores: Tensor, labels: Tensor, piece: Piece, plain: Losses) -> Tensor:
+    """The mean over samples of a loss whose gradient is known."""
     if scores.ndim != 2:
         scores, labels = scores.reshape(-1, scores.shape[-1]), labels.reshape(-1)
-    loss: Tensor = _OrderedCrossEntropy.apply(scores, labels.long(), terms, plain)
-    return loss
+    mean: Tensor = KnownGradient.apply(scores, labels.long(), functools.partial(_in_pieces, piece), plain)
+    return mean
 
 
-class _OrderedCrossEntropy(torch.autograd.Function):
+def _in_pieces(piece: Piece, scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, float]:
+    """The mean, the gradient of the sum, and what to multiply it by."""
+    share = 1 / max(1, len(scores))
+    if scores.numel() <= PIECE:
+        return *piece(scores, labels, None), share
+    mean, gradient = scores.new_zeros(()), torch.empty_like(scores)
+    rows = max(1, PIECE // scores.shape[-1])
+    for some, their_labels, out in zip(*(each.split(rows) for each in (scores, labels, gradient)), strict=True):
+        part, _ = piece(some, their_labels, out)
+        mean.add_(part, alpha=share * len(some))
+    return mean, gradient, share
+
+
+class KnownGradient(torch.autograd.Function):
+    """The mean of a loss from a function that returns it, its gradient and what to multiply the gradient by."""
+
     @staticmethod
-    def forward(ctx: FunctionCtx, scores: Tensor, labels: Tensor, terms: GapTerms, plain: PlainCost) -> Tensor:
-        share = 1 / max(1, len(scores))
-        if scores.numel() <= PIECE:
-            loss, gradient = _piece(scores, labels, terms, share)
-        else:
-            loss, gradient = scores.new_zeros(()), torch.empty_like(scores)
-            rows = max(1, PIECE // scores.shape[-1])
-            for some, their_labels, out in zip(*(each.split(rows) for each in (scores, labels, gradient)), strict=True):
-                part, _ = _piece(some, their_labels, terms, 1 / len(some), out)
-                loss.add_(part, alpha=share * len(some))
+    def forward(
+        ctx: FunctionCtx,
+        scores: Tensor,
+        labels: Tensor,
+        both: Callable[[Tensor, Tensor], tuple[Tensor, Tensor, float]],
+        plain: Losses,
+    ) -> Tensor:
+        """Calls the function."""
+        mean, gradient, ctx.share = both(scores, labels)  # type: ignore[attr-defined]
         ctx.save_for_backward(scores, labels, gradient)
-        ctx.plain, ctx.share = plain, share  # type: ignore[attr-defined]
-        return loss
+        ctx.plain = plain  # type: ignore[attr-defined]
+        return mean
 
     @staticmethod
     def backward(ctx: FunctionCtx, *grad_outputs: Tensor) -> tuple[Tensor, None, None, None]:
+        """Scales the gradient."""
         (upstream,) = grad_outputs
         scores, labels, gradient = ctx.saved_tensors  # type: ignore[attr-defined]
         if torch.is_grad_enabled():  # `create_graph=True`: by autograd, so that it can be differentiated again
-            loss = F.cross_entropy(scores, labels) + ctx.plain(scores, labels).mean()  # type: ignore[attr-defined]
-            (gradient,) = torch.autograd.grad(loss, scores, upstream, create_graph=True)
+            mean = ctx.plain(full_precision(scores), labels).mean()  # type: ignore[attr-defined]
+            (gradient,) = torch.autograd.grad(mean, scores, upstream, create_graph=True)
             return gradient, None, None, None
-        # the saved gradient is that of the sum over samples
-        return gradient * (upstream * ctx.share), None, None, None  # type: ignore[attr-defined]
+        share = ctx.share  # type: ignore[attr-defined]
+        return gradient * (upstream if share == 1 else upstream * share), None, None, None
 
 
-def _piece(
-    scores: Tensor, labels: Tensor, terms: GapTerms, share: float, gradient: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
-    """The mean of cross-entropy plus order cost over samples, and the gradient of their sum, in `gradient` if given."""
+def by_autograd(plain: Losses, scores: Tensor, labels: Tensor, out: Tensor | None) -> tuple[Tensor, Tensor]:
+    """A piece by autograd, for scores on which the faster arithmetic would fail."""
+    with torch.enable_grad():
+        leaf = scores.detach().requires_grad_()
+        losses = plain(leaf, labels)
+        (gradient,) = torch.autograd.grad(losses.sum(), leaf)
+    return losses.detach().mean(), gradient if out is None else out.copy_(gradient)
+
+
+def ordered_piece(terms: GapTerms, scores: Tensor, labels: Tensor, out: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """The piece of cross-entropy plus order cost."""
     num_classes = scores.shape[-1]
     g = _sides(num_classes, scores.dtype, scores.device).index_select(0, num_classes - 1 - labels)
     inner = g[:, 1:-1]  # a view: `terms` turns the sides into g
     values, factor = terms(scores.diff(dim=-1).mul_(inner), inner)
     log_probs = scores.log_softmax(dim=-1)
-    loss = F.nll_loss(log_probs, labels).add_(values.sum(), alpha=factor * share)
-    gradient = torch.exp(log_probs, out=log_probs if gradient is None else gradient)
-    return loss, gradient.add_(g.diff(dim=-1), alpha=0.5)
+    mean = F.nll_loss(log_probs, labels).add_(values.sum(), alpha=factor / max(1, len(scores)))
+    gradient = torch.exp(log_probs, out=log_probs if out is None else out)
+    return mean, gradient.add_(g.diff(dim=-1), alpha=0.5)
 
 
 @functools.lru_cache(maxsize=16)

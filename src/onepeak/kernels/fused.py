@@ -12,12 +12,10 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import FunctionCtx
-from torch.nn import functional as F
 
 from onepeak._core.check import in_plain_eager
 from onepeak.errors import InputError
-from onepeak.kernels.analytic import PlainCost
+from onepeak.kernels.analytic import KnownGradient, Losses
 
 LONGEST_ROW = 4096
 """The longest row that fits in the registers of a program; longer ones go without kernels."""
@@ -94,7 +92,7 @@ class FusedTerms:
         return losses.sum() if losses.ndim else losses, gradient
 
 
-def ordered_cross_entropy(scores: Tensor, labels: Tensor, terms: FusedTerms, plain: PlainCost) -> Tensor:
+def ordered_cross_entropy(scores: Tensor, labels: Tensor, terms: FusedTerms, plain: Losses) -> Tensor:
     """The mean over samples of cross-entropy plus order cost, in float32, for scores in float32 or half precision."""
     if labels.device != scores.device:  # a kernel cannot read memory of another device
         raise InputError(
@@ -102,28 +100,10 @@ def ordered_cross_entropy(scores: Tensor, labels: Tensor, terms: FusedTerms, pla
         )
     if scores.ndim != 2:
         scores, labels = scores.reshape(-1, scores.shape[-1]), labels.reshape(-1)
-    loss: Tensor = _OrderedCrossEntropy.apply(scores.contiguous(), labels.long(), terms, plain)
-    return loss
-
-
-class _OrderedCrossEntropy(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: FunctionCtx, scores: Tensor, labels: Tensor, terms: FusedTerms, plain: PlainCost) -> Tensor:
-        loss, gradient = terms.loss_and_gradient(scores, labels)
-        ctx.save_for_backward(scores, labels, gradient)
-        ctx.plain = plain  # type: ignore[attr-defined]
-        return loss
-
-    @staticmethod
-    def backward(ctx: FunctionCtx, *grad_outputs: Tensor) -> tuple[Tensor, None, None, None]:
-        (upstream,) = grad_outputs
-        scores, labels, gradient = ctx.saved_tensors  # type: ignore[attr-defined]
-        if torch.is_grad_enabled():  # `create_graph=True`: by autograd, so that it can be differentiated again
-            full = scores.float()
-            loss = F.cross_entropy(full, labels) + ctx.plain(full, labels).mean()  # type: ignore[attr-defined]
-            (gradient,) = torch.autograd.grad(loss, scores, upstream, create_graph=True)
-            return gradient, None, None, None
-        return gradient * upstream, None, None, None  # autograd casts it to the dtype of the scores
+    mean: Tensor = KnownGradient.apply(
+        scores.contiguous(), labels.long(), lambda *batch: (*terms.loss_and_gradient(*batch), 1), plain
+    )
+    return mean  # autograd casts the gradient to the dtype of the scores
 
 
 @functools.cache

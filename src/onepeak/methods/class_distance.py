@@ -5,10 +5,14 @@ from functools import partial
 from typing import final
 
 import torch
+from torch import Tensor
 
+from onepeak._core.check import readable
 from onepeak._core.tensors import Labels, LogProbs, Outputs, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
+from onepeak.kernels.analytic import by_autograd, mean_in_pieces
 from onepeak.methods.method import SoftmaxMethod, offsets_from
+from onepeak.methods.precision import ExactTable, offsets
 from onepeak.methods.record import MethodRecord
 from onepeak.methods.settings import number
 from onepeak.posterior.decide import expected_label
@@ -47,12 +51,42 @@ class ClassDistance(SoftmaxMethod):
     power: float = number(5.0, above=0)
     margin: float = number(0.0, minimum=0, below=1)
 
+    def setup(self) -> None:
+        self._costs = ExactTable(offsets(self.num_classes).abs() ** self.power)
+
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        distances = offsets_from(labels, self.num_classes).abs()
         log_rest = log_of_the_rest(outputs)
         if self.margin:
             log_rest = (log_rest.exp() + self.margin).clamp(max=1).log()
-        return -(distances.to(outputs.dtype) ** self.power * log_rest).sum(dim=-1)
+        return -(self._costs.offsets(labels, outputs.dtype) * log_rest).sum(dim=-1)
+
+    def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
+        """The mean over samples; on a CPU with its gradient, unless there is a margin."""
+        if self.margin or not readable(outputs):
+            return super().mean_loss(outputs, labels)
+        return mean_in_pieces(outputs, labels, self._piece, self.sample_losses)
+
+    def _piece(self, outputs: Outputs, labels: Labels, out: Tensor | None) -> tuple[Tensor, Tensor]:
+        """With the probabilities of all but the highest class, h, relative to it, whose own are summed to 1 - p_h.
+
+        The gradient is u - p sum(u), where u is the cost of a class times its odds p / (1 - p).
+        """
+        highest, at = outputs.max(dim=-1, keepdim=True)
+        p = torch.sub(outputs, highest, out=out).exp_().scatter_(-1, at, 0)
+        rest = p.sum(dim=-1, keepdim=True)
+        if not rest.amin().item() > 1e-30:  # so sure of one class that the others are lost: in log space
+            return by_autograd(self.sample_losses, outputs, labels, out)
+        total = rest + 1
+        p /= total
+        costs = self._costs.offsets(labels, outputs.dtype)
+        cost = costs.gather(-1, at)
+        q = 1 - p
+        logs = (1 - q).sub_(p).div_(q).add_(q.log())  # log (1 - p) with what rounding takes from q; log1p is slow
+        loss = (total / rest).log_().mul_(cost).sum() - logs.mul_(costs).sum()
+        u = costs.mul_(p).div_(q)  # 0 at h, whose own is cost / rest
+        others = u.sum(dim=-1, keepdim=True)
+        gradient = torch.addcmul(u, p, others + cost / rest, value=-1, out=p)
+        return loss / max(1, len(outputs)), gradient.scatter_(-1, at, (cost - others) / total)
 
 
 def log_of_the_rest(scores: Scores) -> LogProbs:
@@ -105,9 +139,11 @@ class CostSensitive(SoftmaxMethod):
     weight: float = number(10.0, minimum=0)
     power: float = number(2.0, above=0)
 
+    def setup(self) -> None:
+        self._costs = ExactTable((offsets(self.num_classes).abs() / (self.num_classes - 1)) ** self.power)
+
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        distances = offsets_from(labels, self.num_classes).abs()
-        costs = (distances.to(outputs.dtype) / (self.num_classes - 1)) ** self.power
+        costs = self._costs.offsets(labels, outputs.dtype)
         return cross_entropy(outputs, labels) + self.weight * (costs * outputs.softmax(dim=-1)).sum(dim=-1)
 
 

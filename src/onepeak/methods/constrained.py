@@ -126,6 +126,11 @@ def orcu(
     itself, which calibrates the posterior. The cross-entropy of the paper is larger by the entropy of the target and
     has the same gradient.
 
+    Soft label, barrier and their plain sum are those of the preprint (arXiv 2410.15658v3) as others quote it: squared
+    distance, s = 1. The linear branch of its barrier is quoted with + t where eq. 7 of Belharbi et al. has + 1/t, which
+    would make the value jump at :math:`-1/t^2` and leaves the gradient as it is; here it is eq. 7. We could not read
+    which t its experiments use; two implementations by others take 3.
+
     Args:
         t: Steepness of the barrier, constant during training.
         sharpness: s of the soft label.

@@ -4,6 +4,9 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
+
+from onepeak._core.tensors import Labels
 
 
 def widened(outputs: Tensor) -> Tensor:
@@ -27,10 +30,33 @@ class ExactTable(nn.Module):
         super().__init__()
         # No buffer: `from_pretrained` of Hugging Face overwrites those that no checkpoint holds by unwritten memory.
         self.values = values.double()
+        self._single = _single(self.values)
+
+    def rows(self, labels: Labels, dtype: torch.dtype) -> Tensor:
+        """The row of each label, in the precision of the outputs."""
+        return F.embedding(labels, self.values if dtype == torch.float64 else self._single)
+
+    def offsets(self, labels: Labels, dtype: torch.dtype) -> Tensor:
+        """The number for the distance of each class above each label, from a table of 2c - 1, for 1 - c to c - 1."""
+        numbers = self.values if dtype == torch.float64 else self._single
+        num_classes = (len(numbers) + 1) // 2
+        return F.embedding(num_classes - 1 - labels, numbers.unfold(0, num_classes, 1))  # windows take no memory
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "ExactTable":
         # `module.bfloat16()` must not round the table, and `module.to("mps")` cannot move float64.
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         device = fn(self.values.float()).device
         self.values = self.values.to(device, torch.float32 if device.type == "mps" else torch.float64)
+        self._single = _single(self.values)
         return self
+
+
+def _single(values: Tensor) -> Tensor:
+    """In float32, without the numbers below its normal range, with which processors calculate many times slower."""
+    single = values.float()
+    return single.masked_fill(single.abs() < torch.finfo(torch.float32).tiny, 0)
+
+
+def offsets(num_classes: int) -> Tensor:
+    """How far a class can lie above a label: 1 - c to c - 1, for a table by `ExactTable.offsets`."""
+    return torch.arange(1 - num_classes, num_classes, dtype=torch.float64)

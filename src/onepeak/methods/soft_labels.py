@@ -7,7 +7,6 @@ from typing import Any, Literal, final
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from onepeak._core.check import check_choice, check_num_classes, check_number
 from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
@@ -45,6 +44,7 @@ class SoftLabels(SoftmaxMethod):
         check_targets(targets)
         super().__init__(len(targets), class_weight=class_weight)
         self._table = ExactTable(targets)
+        self._entropies = ExactTable(-torch.xlogy(targets.double(), targets.double()).sum(dim=-1, keepdim=True))
 
     @property
     def targets(self) -> Tensor:
@@ -52,8 +52,8 @@ class SoftLabels(SoftmaxMethod):
         return self._table.values
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        targets = F.embedding(labels, self.targets).to(outputs.dtype)
-        return (targets.xlogy(targets) - targets * outputs.log_softmax(dim=-1)).sum(dim=-1)
+        targets, entropies = (table.rows(labels, outputs.dtype) for table in (self._table, self._entropies))
+        return -(targets * outputs.log_softmax(dim=-1)).sum(dim=-1) - entropies.squeeze(-1)
 
 
 def check_targets(targets: Tensor, *, name: str = "targets") -> None:

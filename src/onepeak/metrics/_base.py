@@ -18,8 +18,7 @@ from torchmetrics import Metric
 from onepeak._core.check import check_class_scores, check_labels, check_num_classes, check_scores
 from onepeak._core.tensors import Labels, LogProbs, PerSample, Scalar
 from onepeak.errors import InputError
-from onepeak.metrics.functional.confusion_matrix import as_weights, confusion_matrix, total_weight, weighted_sum
-from onepeak.posterior import mode
+from onepeak.metrics.functional.confusion_matrix import as_weights, confusion_matrix, weighted_sum
 
 
 class OrdinalMetric(Metric):
@@ -157,7 +156,7 @@ class LabelMetric(OrdinalMetric):
         return type(self)._function(predicted, labels, sample_weight=self.confusion, **settings)
 
     def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None, weights: Tensor | None) -> None:
-        predicted = mode(log_probs) if predicted is None else predicted
+        predicted = log_probs.argmax(dim=-1) if predicted is None else predicted
         self.confusion = self.confusion + confusion_matrix(
             predicted, labels, num_classes=self.num_classes, sample_weight=weights
         )
@@ -181,12 +180,12 @@ class SampleMean(OrdinalMetric):
 
     def __init__(self, num_classes: int, *, quantity: str, **standard: Any) -> None:
         super().__init__(num_classes, **standard)
-        self._state = f"sum_and_weight_of_{quantity}"
-        self.add_state(self._state, torch.zeros(2, dtype=torch.float64), dist_reduce_fx="sum")
+        self._total, self._weight = f"sum_of_{quantity}", f"weight_of_{quantity}"
+        for state in (self._total, self._weight):
+            self.add_state(state, torch.zeros((), dtype=torch.float64), dist_reduce_fx="sum")
 
     def compute(self) -> Scalar:
-        total, weight = getattr(self, self._state)
-        mean: Tensor = total / weight
+        mean: Tensor = getattr(self, self._total) / getattr(self, self._weight)
         return mean
 
     @abstractmethod
@@ -194,6 +193,8 @@ class SampleMean(OrdinalMetric):
         """Returns the quantity for every sample."""
 
     def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None, weights: Tensor | None) -> None:
-        decided = mode(log_probs) if predicted is None else predicted
-        total, weight = weighted_sum(self._values(log_probs, labels, decided), weights), total_weight(labels, weights)
-        setattr(self, self._state, getattr(self, self._state) + torch.stack([total, weight]))
+        decided = log_probs.argmax(dim=-1) if predicted is None else predicted
+        total = weighted_sum(self._values(log_probs, labels, decided), weights)
+        setattr(self, self._total, getattr(self, self._total) + total)
+        weight = labels.numel() if weights is None else weights.sum()
+        setattr(self, self._weight, getattr(self, self._weight) + weight)

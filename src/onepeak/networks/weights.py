@@ -112,6 +112,11 @@ def misfits(found: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> str:
             for key in wanted
             if key in found and found[key].shape != wanted[key].shape
         ],
+        "of another type": [
+            f"{key} {found[key].dtype} for {wanted[key].dtype}"
+            for key in wanted
+            if key in found and wanted[key].is_floating_point() and not found[key].is_floating_point()
+        ],
     }
     return "; ".join(f"{len(keys)} {what} ({_listed(keys)})" for what, keys in groups.items() if keys)
 

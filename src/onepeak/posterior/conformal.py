@@ -63,7 +63,8 @@ class ContiguousSets:
         self.alpha = check_number("alpha", alpha, above=0, below=1)
         self.per_class = per_class
         self.allow_empty = allow_empty
-        self.score: Score = check_choice("score", score, get_args(Score))
+        self.score = score
+        check_choice("score", score, get_args(Score))
         if allow_empty and score != "probability":
             raise InputError(f"`allow_empty` needs `score` 'probability', got {score!r}: leave one of them out.")
         self.thresholds: Tensor | None = None

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -34,9 +34,11 @@ def open_for(model: Model, source: DataSource) -> Manifest:
     columns = None if table is None else [str(name) for name in table.frame.columns]
     if columns is not None:
         trained = model.description
+        if not (source.label or source.raters or source.label_probs):
+            label: dict[str, Any] = {trained.label_as: _known(trained.label, columns)}
+            source = replace(source, **label)
         source = replace(
             source,
-            label=source.label or _known(trained.label, columns),
             group=source.group or _known(trained.group, columns),
             path=source.path or _known(trained.path, columns),
         )
@@ -119,9 +121,16 @@ def with_classes_of(model: Model, data: Manifest) -> tuple[Manifest, tuple[str, 
             "The classes of the data must be those of the model, in the same order: the model has "
             f"{shown_order(model.classes)}, the data {shown_order(data.classes)}."
         )
-    labels = np.array(places, dtype=np.int64)[data.labels]
+    labels, distribution = np.array(places, dtype=np.int64)[data.labels], data.distribution
+    if distribution is not None:
+        probs = np.zeros((len(data), len(model.classes)))
+        probs[:, places] = distribution.probs
+        known = distribution.ratings
+        ratings = None if known is None else np.array([*places, -1], dtype=np.int64)[known]
+        distribution = replace(distribution, probs=probs, ratings=ratings)
     note = f"the data has {len(data.classes)} of the model's {len(model.classes)} classes"
-    return replace(data, labels=labels, classes=model.classes, true_log_probs=None), (note,)
+    mapped = replace(data, labels=labels, distribution=distribution, classes=model.classes, true_log_probs=None)
+    return mapped, (note,)
 
 
 HeldOut: TypeAlias = Literal["valid", "test"]

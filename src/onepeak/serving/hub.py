@@ -9,17 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from onepeak._core.digests import DIGESTS, check_digests, digests_of, digests_text, read_digests
 from onepeak._core.imports import require
 from onepeak._version import __version__
 from onepeak.errors import InputError, OnepeakError, first_line
 from onepeak.serving.model import model_folder
 from onepeak.training.familiarity import FILE as FAMILIARITY
 from onepeak.training.model_files import (
-    DIGESTS,
-    check_digests,
-    digests_text,
+    check_model,
+    is_shared,
     load_description,
-    named_files,
     shared_files,
 )
 from onepeak.training.out_folder import DESCRIPTION, make_out, refuse_others
@@ -45,6 +44,7 @@ def push(folder: str | Path, repo: str, *, public: bool = False, familiarity: bo
         The address of the commit.
     """
     folder = model_folder(Path(folder))
+    check_model(folder)
     table = load_description(folder).table
     names = shared_files(folder)
     if table is not None and table.texts is not None and not familiarity:
@@ -52,7 +52,7 @@ def push(folder: str | Path, repo: str, *, public: bool = False, familiarity: bo
     with _hub(repo) as (hub, api):
         api.create_repo(repo, private=not public, exist_ok=True)
         files: list[tuple[str, Path | bytes]] = [(name, folder / name) for name in names]
-        files.append((DIGESTS, digests_text(folder, names).encode()))
+        files.append((DIGESTS, digests_text(digests_of(folder, names)).encode()))
         added = [hub.CommitOperationAdd(path_in_repo=name, path_or_fileobj=content) for name, content in files]
         commit = api.create_commit(repo, added, commit_message=f"A model of onepeak {__version__}")
     return str(commit.commit_url)
@@ -84,10 +84,12 @@ def pull(repo: str, out: str | Path, *, revision: str | None = None) -> str:
                 api.hf_hub_download(repo, DIGESTS, revision=commit, local_dir=part)
             except hub.errors.RemoteEntryNotFoundError as error:
                 raise InputError(f"{repo} must be a model that `onepeak push` uploaded, got no {DIGESTS}.") from error
-            names = named_files(Path(part))
+            names = list(read_digests(Path(part)))
+            if others := [name for name in names if not is_shared(name)]:
+                raise InputError(f"{DIGESTS} of {repo} must name files of a model, got {others[0]!r}.")
             for name in names:
                 api.hf_hub_download(repo, name, revision=commit, local_dir=part)
-        check_digests(Path(part), names)
+        check_digests(Path(part), *names)
         for name in sorted((*names, DIGESTS), key=DESCRIPTION.__eq__):  # a folder with a description is complete
             (out / name).parent.mkdir(parents=True, exist_ok=True)
             Path(part, name).replace(out / name)

@@ -29,7 +29,7 @@ from onepeak.training.familiarity import Familiarity, load_familiarity
 from onepeak.training.model_files import (
     WEIGHTS,
     ModelDescription,
-    check_shared,
+    check_model,
     load_description,
     load_network,
     load_trained_items,
@@ -94,7 +94,7 @@ def load(folder: str | Path, *, device: str = "cpu") -> "Model":
             f"`{folder}` must be a model's folder, got {found}: give what `onepeak train --out` made."
             f"{did_you_mean_file(folder)}"
         )
-    check_shared(folder)
+    check_model(folder)
     description = load_description(folder)
     if not (folder / WEIGHTS).is_file():
         raise InputError(f"{folder} must hold the model's weights, {WEIGHTS}, got a folder without: copy it whole.")

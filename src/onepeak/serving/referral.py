@@ -9,6 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from onepeak._core.digests import renew_digest
 from onepeak._core.files import write_text_in_one_step
 from onepeak._core.formats import json_text
 from onepeak._core.wording import counted
@@ -25,7 +26,6 @@ from onepeak.posterior.referral import (
     uncertainties,
     uncertainty_of,
 )
-from onepeak.training.model_files import renew_digests
 
 FILE = "policy.json"
 
@@ -156,7 +156,7 @@ def save_policy(folder: Path, policy: Policy) -> None:
     """Keeps a policy in the model's folder, in place of an earlier one."""
     content = {**asdict(policy), "threshold": policy.threshold if math.isfinite(policy.threshold) else None}
     write_text_in_one_step(folder / FILE, json_text(content))
-    renew_digests(folder)
+    renew_digest(folder, FILE)
 
 
 def load_policy(folder: Path) -> Policy | None:

@@ -1,21 +1,24 @@
 """Runs a network over samples and measures its predictions."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 from torch import Tensor
 
 from onepeak._core.check import readable
 from onepeak._core.reduce import Reduction, weights_of_samples
-from onepeak._core.tensors import Labels
+from onepeak._core.tensors import LabelProbs, Labels, PerSample
+from onepeak.data.manifest import LabelDistribution
 from onepeak.errors import InputError, NotFiniteError
-from onepeak.methods.method import Method
+from onepeak.methods.method import Method, offsets_from
 from onepeak.metrics.catalog import DEFAULT_NAMES, collection
+from onepeak.metrics.functional import quadratic_weighted_kappa
 from onepeak.networks.head import MapHead
 from onepeak.networks.network import Network
+from onepeak.posterior import median
 from onepeak.posterior.predictions import Predictions
 from onepeak.training.familiarity import Familiarity
 from onepeak.training.feed import Feed, Indices, on_device
@@ -75,6 +78,22 @@ def measure(predictions: Predictions, *, names: Iterable[str] = DEFAULT_NAMES) -
     return {name: float(value) for name, value in metrics.compute().items()}
 
 
+def figures_by(predictions: Predictions, values: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Returns how many samples have each value of a property, their accuracy and mean absolute error; sorted by value.
+
+    Example:
+        >>> truth, log_probs = torch.tensor([0, 1, 1]), torch.zeros(3, 2)
+        >>> given = Predictions(items=truth.numpy(), truth=truth, predicted_index=truth * 0, log_probs=log_probs)
+        >>> figures_by(given, ["left", "right", "left"])["left"]
+        {'samples': 2, 'accuracy': 0.5, 'mae': 0.5}
+    """
+    errors, found = (predictions.predicted_index - predictions.truth).abs().double(), {}
+    for value in sorted(set(values)):
+        own = errors[torch.tensor([each == value for each in values])]
+        found[value] = {"samples": len(own), "accuracy": float((own == 0).double().mean()), "mae": float(own.mean())}
+    return found
+
+
 Answers: TypeAlias = Iterable[tuple[Tensor, Tensor]]
 """A network's outputs, a batch at a time, and the labels; on the network's device."""
 
@@ -100,21 +119,70 @@ def validate(method: Method, given: Answers, metrics: "MetricCollection", *, fab
     """
     metrics.reset()
     device = fabric.device
-    loss = torch.zeros(2, dtype=torch.float64, device="cpu" if device.type == "mps" else device)
+    loss = torch.zeros(4, dtype=torch.float64, device="cpu" if device.type == "mps" else device)
     for outputs, truth in _many_at_once(given):
         batch_loss = loss_or_nan(method, outputs, truth, reduction="sum")
         loss[0] += batch_loss.to(loss.device)
         weights = weights_of_samples(truth, method.class_weight, None, loss.dtype)
         loss[1] += len(truth) if weights is None else weights.sum().to(loss.device)
         if not readable(batch_loss) or batch_loss.isfinite():  # metrics reject NaN where they can read it
-            metrics.update(method.log_probs(outputs), truth, method.predict(outputs))
-    total, weight = torch.as_tensor(fabric.all_reduce(loss, reduce_op="sum")).tolist()
+            predicted = method.predict(outputs)
+            metrics.update(method.log_probs(outputs), medians(truth), predicted)
+            if truth.is_floating_point():
+                loss[2] += expected_errors(predicted, truth).sum().to(loss.device)
+                loss[3] += len(truth)
+    total, weight, error, count = torch.as_tensor(fabric.all_reduce(loss, reduce_op="sum")).tolist()
     if not math.isfinite(total):
         return {"loss": total}
     return {
         "loss": total / weight if weight else 0.0,
         **{name: float(value) for name, value in metrics.compute().items()},
+        **({EXPECTED_MAE: error / count} if count else {}),
     }
+
+
+EXPECTED_MAE = "expected_mae"
+"""The mean absolute error, expected over the distribution of each sample's label."""
+
+
+def medians(labels: Labels | LabelProbs) -> Labels:
+    """Returns labels, or the medians of distributions over them."""
+    return median(labels.log()) if labels.is_floating_point() else labels
+
+
+def expected_errors(predicted: Labels, label_probs: LabelProbs) -> PerSample:
+    """Returns the absolute error of each sample, expected over the distribution of its label."""
+    return (offsets_from(predicted, label_probs.shape[-1]).abs() * label_probs).sum(dim=-1)
+
+
+def measure_against(predictions: Predictions, distribution: LabelDistribution) -> dict[str, Any]:
+    """Measures predictions against distributions over the labels: those of the same samples, in their order.
+
+    Returns the expected MAE, the ranked probability score against the distributions, and for each rater on how many
+    samples, and by quadratic weighted kappa and exactly, the model and the other raters agree with it; NaN where that
+    is not defined.
+    """
+    truth = torch.tensor(distribution.probs)
+    expected = expected_errors(predictions.predicted_index, truth)
+    below = (predictions.log_probs.double().softmax(dim=-1) - truth).cumsum(dim=-1)
+    found: dict[str, Any] = {EXPECTED_MAE: float(expected.mean()), "rps": float(below.square().sum(dim=-1).mean())}
+    if distribution.ratings is None:
+        return found
+    num_classes, ratings = truth.shape[-1], torch.tensor(distribution.ratings)
+
+    def agreement(first: Labels, second: Labels) -> tuple[float, float]:
+        kappa = quadratic_weighted_kappa(first, second, num_classes=num_classes)
+        return float(kappa), float((first == second).double().mean())
+
+    raters = {}
+    for place, name in enumerate(distribution.columns):
+        own, others = ratings[:, place], torch.cat([ratings[:, :place], ratings[:, place + 1 :]], dim=1)
+        rated, pairs = own >= 0, (own >= 0)[:, None] & (others >= 0)
+        model = agreement(predictions.predicted_index[rated], own[rated])
+        between = agreement(others[pairs], own[:, None].expand_as(others)[pairs])
+        names = ("model_qwk", "model_accuracy", "raters_qwk", "raters_accuracy")
+        raters[name] = {"samples": int(rated.sum()), **dict(zip(names, (*model, *between), strict=True))}
+    return {**found, "raters": raters}
 
 
 def _many_at_once(given: Answers) -> Iterator[tuple[Tensor, Tensor]]:

@@ -90,7 +90,7 @@ class RecordedSteps:
     def plan(
         self, batches: list[Indices], descend: Callable[[Tensor, Tensor], Tensor], *, seed: int, epoch: int
     ) -> Tensor | None:
-        """Returns the inputs and labels of an epoch, one column per sample; None if planning or recording fails.
+        """Returns the inputs of an epoch and its samples, one column each; None if planning or recording fails.
 
         `descend` takes a step and returns the loss. It is recorded at the first call and not kept: a reference cycle
         would leave the loop and all its graphs to the garbage collector.
@@ -99,11 +99,11 @@ class RecordedSteps:
         inputs = None if self.is_too_large else self.feed.train_plan(order, seed=seed, epoch=epoch)
         if inputs is None:
             return None
-        plan = torch.cat([inputs, self.labels[on_device(order, self.labels.device)].unsqueeze(0)])
+        plan = torch.cat([inputs, on_device(order, self.labels.device).unsqueeze(0)])
         if self.graph is None:
             self.columns = plan[:, : len(batches[0])].clone()
             self.graph = recorded_if_it_fits(
-                lambda: descend(self.feed.planned_inputs(self.columns[:-1]), self.columns[-1])
+                lambda: descend(self.feed.planned_inputs(self.columns[:-1]), self.labels[self.columns[-1]])
             )
             self.is_too_large = self.graph is None
         return None if self.is_too_large else plan

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from onepeak._core.compat import loss_scaler_of, precision_of
 from onepeak._core.imports import require
+from onepeak._core.reduce import weights_of_samples
 from onepeak.data.splits import Split
 from onepeak.errors import InputError, OnepeakError
 from onepeak.metrics.catalog import METRICS, collection
@@ -22,7 +23,7 @@ from onepeak.networks.network import Network
 from onepeak.networks.weights import own_random_numbers
 from onepeak.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from onepeak.training.convergence import has_stalled
-from onepeak.training.evaluate import Answers, answers, loss_or_nan, measured_names, validate
+from onepeak.training.evaluate import EXPECTED_MAE, Answers, answers, loss_or_nan, measured_names, medians, validate
 from onepeak.training.feed import Feed, Indices, batch_slices, epoch_order, on_device
 from onepeak.training.graphs import RecordedAnswers, RecordedSteps, can_be_recorded
 from onepeak.training.imbalance import logit_shift
@@ -90,7 +91,7 @@ class Objective(nn.Module):
         if method.asks_features:  # never with several processes, each of which would see its share of the batch only
             outputs, features = self.network.with_features(inputs)
             loss = loss_or_nan(method, self.shifted(outputs), labels, reduction="mean")
-            return loss + method.feature_loss(features, labels)
+            return loss + method.feature_loss(features, medians(labels))
         outputs = self.shifted(self.network(inputs))
         if total_weight is None:
             return loss_or_nan(method, outputs, labels, reduction="mean")
@@ -120,7 +121,8 @@ class Loop:
     """Trains one network.
 
     Seed and epoch determine the order of samples, their augmentation, and dropout. `select` is the validation metric
-    whose best epoch is kept, or "last". `alone` says that no other training in this process uses its random state, see
+    whose best epoch is kept, or "last". With `label_probs`, samples x classes, the loss is the expected one, and "mae"
+    the expected error. `alone` says that no other training in this process uses its random state, see
     `onepeak.training.pack`.
     """
 
@@ -137,11 +139,17 @@ class Loop:
         select: str,
         watches: tuple[Watch, ...] = (),
         alone: bool = True,
+        label_probs: npt.NDArray[np.float64] | None = None,
     ) -> None:
         self.network, self.feed, self.split, self.recipe = network, feed, split, recipe
         self.fabric, self.seed, self.select, self.watches = fabric, seed, select, watches
         self.alone, self.labels = alone, labels
         self.device_labels = torch.from_numpy(labels).to(fabric.device)
+        probs = None if label_probs is None else torch.tensor(label_probs, dtype=torch.float32)
+        self.targets = torch.from_numpy(labels) if probs is None else probs
+        self.device_targets = self.targets.to(fabric.device)
+        if label_probs is not None and select == "mae":
+            self.select = EXPECTED_MAE
         self.metrics = collection(network.method.num_classes, names=measured_names(select)).to(fabric.device)
         if fabric.device.type == "cuda":
             network.to(memory_format=torch.channels_last)  # like the images; otherwise every step converts the weights
@@ -157,7 +165,7 @@ class Loop:
         self.scaler = loss_scaler_of(fabric)
         self.records = can_be_recorded(network.method, recipe, fabric=fabric)
         self.is_warm = False  # until this process has run an epoch, and all that is made on first use exists
-        self.recorded_steps = RecordedSteps(feed, self.device_labels)
+        self.recorded_steps = RecordedSteps(feed, self.device_targets)
         self.recorded_answers: RecordedAnswers | None = None
         self.epoch = 0
         self.history: list[Row] = []
@@ -209,7 +217,9 @@ class Loop:
         set_learning_rate(self.optimizer, rate)
         train_loss = self.train_epoch()
         self.agree_on_buffers()
-        values = validate(self.evaluated().method, self.validation_answers(), self.metrics, fabric=self.fabric)
+        values = {"loss": train_loss}
+        if len(self.split.valid):  # a model of all samples is not validated
+            values = validate(self.evaluated().method, self.validation_answers(), self.metrics, fabric=self.fabric)
         if not math.isfinite(values["loss"]):
             raise self.diverged("validation loss is not a number", step=len(list(self.batches())) - 1)
         row = {"epoch": self.epoch, "lr": rate, "train_loss": train_loss, "seconds": time.perf_counter() - start}
@@ -265,7 +275,7 @@ class Loop:
         world = self.fabric.world_size
         mine = batch[self.fabric.global_rank :: world]
         inputs = self.feed.train_inputs(mine, seed=self.seed, epoch=self.epoch)
-        labels = self.device_labels[on_device(mine, self.fabric.device)]
+        labels = self.device_targets[on_device(mine, self.fabric.device)]
         # Gradients are averaged over processes, so each divides its sum by 1 / world of the whole batch's weight.
         return self.descend(inputs, labels, None if world == 1 else self.weight_of(batch) / world)
 
@@ -283,7 +293,7 @@ class Loop:
 
     def validation_answers(self) -> Answers:
         """Returns the network's outputs for the validation part, from a recording if there is one."""
-        asked = (self.evaluated(), self.feed, self.split.valid, self.device_labels)
+        asked = (self.evaluated(), self.feed, self.split.valid, self.device_targets)
         size = self.recipe.evaluation_batch_size
         if self.records and self.is_warm:
             if self.recorded_answers is None:
@@ -302,7 +312,10 @@ class Loop:
     def weight_of(self, batch: Indices) -> float:
         """Returns the total weight of a batch."""
         weights = self.network.method.class_weight
-        return float(len(batch)) if weights is None else float(weights.cpu()[self.labels[batch]].sum())
+        of_samples = weights_of_samples(
+            self.targets[batch], None if weights is None else weights.cpu(), None, torch.float32
+        )
+        return float(len(batch)) if of_samples is None else float(of_samples.sum())
 
     def evaluated(self) -> Network:
         """Returns the network to evaluate and keep: the running average, if there is one."""
@@ -313,7 +326,7 @@ class Loop:
 
         Of equal epochs the first is kept; with the recipe's "as_published" the last, as the paper's code does.
         """
-        higher = self.select != "loss" and METRICS[self.select].higher_is_better
+        higher = self.select not in ("loss", EXPECTED_MAE) and METRICS[self.select].higher_is_better
         better = value > self.best_value if higher else value < self.best_value
         better |= self.recipe.select == "as_published" and value == self.best_value
         if better or not self.best or (math.isnan(self.best_value) and not math.isnan(value)):

@@ -3,19 +3,21 @@
 import hashlib
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
+from types import MappingProxyType
+from typing import Annotated, Any, Literal
 
 import torch
 from torch import Tensor, nn
 
 from onepeak._core.check import check_number
+from onepeak._core.digests import DIGESTS, check_digests, digests_of, digests_text, read_digests
 from onepeak._core.files import link_or_copy, read_text, write_in_one_step, write_text_in_one_step
 from onepeak._core.formats import json_text
 from onepeak._core.imports import require
-from onepeak._core.records import read_json, record_of
+from onepeak._core.records import Within, read_json, record_of
 from onepeak.data.images.resize import Resize
 from onepeak.data.manifest import Texts
 from onepeak.errors import InputError, UnknownNameError
@@ -28,7 +30,8 @@ from onepeak.networks.weights import misfits
 from onepeak.training.calibration import Calibration
 from onepeak.training.familiarity import ImageRange
 from onepeak.training.features import BACKBONE
-from onepeak.training.out_folder import DESCRIPTION, FORMAT
+from onepeak.training.out_folder import DESCRIPTION, FORMAT, HISTORY, RESULT
+from onepeak.training.predictions_file import PREDICTIONS
 from onepeak.training.table_encoder import TableEncoder
 
 WEIGHTS = "model.safetensors"
@@ -70,6 +73,8 @@ class ModelDescription:
     """The name of the training data."""
     label: str | None = None
     """The label column of the training data, if they were a table or a list."""
+    label_as: Literal["label", "raters", "label_probs"] = "label"
+    """Which field of `DataSource` names it: several raters or class probabilities have several, with commas."""
     group: str | None = None
     """The group column of the training data."""
     path: str | None = None
@@ -80,24 +85,32 @@ class ModelDescription:
     evidence_range: tuple[float, float] | None = None
     """The evidence that maps draw as nothing and as brightest, see `onepeak.training.familiarity`; None for a
     network without maps, and in models of earlier versions."""
-    members: int = 1
+    members: Annotated[int, Within(1, 1000)] = 1
     """Number of networks whose mean is the posterior."""
     one_peak: bool = False
     """Whether that mean is projected to one peak."""
+    flips: bool = False
+    """Whether each image and its mirror image are predicted, and the mean taken."""
     format: int = FORMAT
 
     def __post_init__(self) -> None:
         if len(set(self.classes)) < max(2, len(self.classes)):
             raise InputError("`classes` must be at least 2 different names.", argument="classes")
+        if self.flips and (self.members == 1 or self.resize is None):
+            raise InputError("`flips` must be false but for several networks of images.", argument="flips")
         if self.evidence_range is not None:
             check_number("evidence_range", self.evidence_range[1], above=self.evidence_range[0])
 
 
 def save_model(folder: Path, description: ModelDescription, weights: dict[str, Tensor]) -> None:
-    """Writes both files, the description last: a folder with a description is complete."""
+    """Writes both files, the description last: a folder with a description is complete.
+
+    Digests of earlier files are removed; `write_digests` lists those of the new ones.
+    """
     safetensors = require("safetensors.torch", extra="train", purpose="Saving a model")
     contiguous = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in weights.items()}
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / DIGESTS).unlink(missing_ok=True)
     write_in_one_step(folder / WEIGHTS, lambda part: safetensors.save_file(contiguous, part))
     write_text_in_one_step(folder / DESCRIPTION, json_text(asdict(description)))
 
@@ -160,26 +173,42 @@ def load_network(folder: Path, description: ModelDescription) -> Network:
         raise InputError(
             f"{path} must be the weights of the model, got a file that cannot be read: {error}."
         ) from error
-    network = _built(description)
-    if description.members > 1:
-        networks, shared = [network, *(_built(description) for _ in range(description.members - 1))], None
-        if any(name.startswith("backbone.") for name in weights):
-            shared = network.backbone
-            networks = [Network(nn.Identity(), each.head, each.method) for each in networks]
-        network = mean_of(networks, one_peak=description.one_peak, backbone=shared)
+    if description.network.backbone == "mlp":  # a wrong width could take all memory before it is found not to fit
+        with torch.device("meta"):
+            _check_fit(path, description, weights, _network(folder, description, weights))
+    network = _network(folder, description, weights)
+    _check_fit(path, description, weights, network)
     if source_digest(description.network.backbone) != description.backbone_source:
         warnings.warn(
             f"The source file of {description.network.backbone} has changed since the model was trained: predictions "
             "may differ.",
             stacklevel=2,
         )
+    network.load_state_dict(weights)
+    return network.eval()
+
+
+def _check_fit(path: Path, description: ModelDescription, weights: Mapping[str, Tensor], network: Network) -> None:
     if problems := misfits(weights, network.state_dict()):
         raise InputError(
             f"{path} must hold the weights of the {description.network.backbone} network for {description.method!r} "
             f"with {len(description.classes)} classes, got tensors that do not fit: {problems}."
         )
-    network.load_state_dict(weights)
-    return network.eval()
+
+
+def _network(folder: Path, description: ModelDescription, names: Collection[str]) -> Network:
+    """The network that a description and the names of its weights tell of; its weights are not loaded."""
+    try:
+        networks = [_built(description) for _ in range(description.members)]
+    except InputError as error:
+        raise error.at(file=str(folder / DESCRIPTION)) from error
+    if len(networks) == 1:
+        return networks[0]
+    shared = None
+    if any(name.startswith("backbone.") for name in names):
+        shared = networks[0].backbone
+        networks = [Network(nn.Identity(), each.head, each.method) for each in networks]
+    return mean_of(networks, one_peak=description.one_peak, backbone=shared, flips=description.flips)
 
 
 def _built(description: ModelDescription) -> Network:
@@ -234,7 +263,10 @@ def load_held_out_items(folder: Path) -> list[str]:
 
 
 def _lines(path: Path) -> list[str]:
-    return read_text(path).split() if path.exists() else []
+    if not path.exists():
+        return []
+    check_digests(path.parent, path.name)
+    return read_text(path).split()
 
 
 def short(digest: str) -> str:
@@ -242,8 +274,6 @@ def short(digest: str) -> str:
     return digest[:_LENGTH]
 
 
-DIGESTS = "SHA256SUMS"
-"""The digests of a shared model's files, as `sha256sum` writes them."""
 _SHARED = (DESCRIPTION, "*.safetensors", "policy.json", "README.md", *(f"{ENCODER}/{name}" for name in FILES))
 
 
@@ -253,46 +283,33 @@ def shared_files(folder: Path) -> list[str]:
     return sorted({name for name in found if not name.startswith(".")})
 
 
-def digests_text(folder: Path, names: Iterable[str]) -> str:
-    """Returns the digests of files in a folder, one per line."""
-    return "".join(_line(folder, name) + "\n" for name in names)
+def is_shared(name: str) -> bool:
+    """Whether a name can be that of a file that makes a model."""
+    path = PurePosixPath(name)
+    inside = path.parent.as_posix() in (".", ENCODER) and re.fullmatch(r"[\w.-]+", path.name)
+    return bool(inside) and any(path.match(pattern) for pattern in _SHARED)
 
 
-def named_files(folder: Path) -> list[str]:
-    """Lists the files that a folder's digests name; raises if one cannot be part of a model."""
-    names = [line.partition("  ")[2] for line in read_text(folder / DIGESTS).splitlines()]
-    for name in names:
-        path = PurePosixPath(name)
-        inside = path.parent.as_posix() in (".", ENCODER) and re.fullmatch(r"[\w.-]+", path.name)
-        if not inside or not any(path.match(pattern) for pattern in _SHARED):
-            raise InputError(f"{folder / DIGESTS} must name files of a model, got {name!r}.")
-    return names
+_OF_RUNS = (PREDICTIONS, RESULT, HISTORY, TRAINED_ITEMS, HELD_OUT_ITEMS)
 
 
-def check_digests(folder: Path, names: Iterable[str]) -> None:
-    """Compares files in a folder with its digests; raises an error that names the first that differs."""
-    expected = set(read_text(folder / DIGESTS).splitlines())
-    for name in names:
-        if not (folder / name).is_file() or _line(folder, name) not in expected:
-            raise InputError(
-                f"{folder / name} must be the file that was shared, got another one or none: its digest is not in "
-                f"{DIGESTS}. Pull the model again; if you changed it on purpose, delete {DIGESTS}."
-            )
+def write_digests(folder: Path, *, later: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Lists the digests of all files of a model and its run but the card, which may be edited.
+
+    The encoder of texts, which has digests of its own, is not among them.
+
+    Args:
+        folder: The model's folder.
+        later: The texts of files that are written after this.
+    """
+    names = [name for name in (*shared_files(folder), *_OF_RUNS) if "/" not in name and not name.endswith(".md")]
+    digests = digests_of(folder, (name for name in names if (folder / name).is_file()))
+    digests |= {name: hashlib.sha256(text.encode()).hexdigest() for name, text in later.items()}
+    write_text_in_one_step(folder / DIGESTS, digests_text(digests))
 
 
-def check_shared(folder: Path) -> None:
-    """Checks a model's folder if it was shared, and that nothing was added. Its card may be edited."""
-    if (folder / DIGESTS).is_file():
-        names = {*named_files(folder), *shared_files(folder)}
-        check_digests(folder, sorted(name for name in names if not name.endswith(".md")))
-
-
-def renew_digests(folder: Path) -> None:
-    """Writes the digests of a shared model's folder again, after a file in it was changed on purpose."""
-    if (folder / DIGESTS).is_file():
-        write_text_in_one_step(folder / DIGESTS, digests_text(folder, shared_files(folder)))
-
-
-def _line(folder: Path, name: str) -> str:
-    with (folder / name).open("rb") as file:
-        return f"{hashlib.file_digest(file, 'sha256').hexdigest()}  {name}"
+def check_model(folder: Path) -> None:
+    """Checks that no file of a model was changed, lost or added, where the folder lists digests."""
+    listed = {name for name in read_digests(folder) if is_shared(name)}
+    present = {name for name in shared_files(folder) if name in listed or not name.startswith(f"{ENCODER}/")}
+    check_digests(folder, *sorted(name for name in listed | present if not name.endswith(".md")))

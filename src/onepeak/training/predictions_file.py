@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from onepeak._core.digests import check_digests
 from onepeak._core.files import write_in_one_step
 from onepeak._core.imports import require
 from onepeak._core.records import MAX_CLASSES
@@ -66,6 +67,7 @@ def read_predictions(
     """
     parquet = require("pyarrow.parquet", extra="data", purpose="Reading predictions")
     path = file_of_a_run(Path(run), PREDICTIONS)
+    check_digests(path.parent, path.name)
     try:
         file = parquet.ParquetFile(path)
         known = file.schema_arrow.names

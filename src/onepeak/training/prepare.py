@@ -13,11 +13,11 @@ from onepeak._core.files import write_in_one_step
 from onepeak._core.imports import require
 from onepeak._core.registry import unknown_name
 from onepeak._core.wording import counted, listed
-from onepeak.data.images.decode import depth_notes
+from onepeak.data.images.decode import depth_notes, evenly_spread
 from onepeak.data.images.store.build import build_store
 from onepeak.data.images.store.failures import UnreadableImagesWarning
 from onepeak.data.images.store.images import ImageStore
-from onepeak.data.images.store.key import default_cache_dir
+from onepeak.data.images.store.index import default_cache_dir
 from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.data.splits import Split
 from onepeak.data.splits.copies import has_texts, item_digests
@@ -57,9 +57,18 @@ class Prepared:
     """Notes on what looks odd in the images, and on how texts are read."""
 
     def feed(
-        self, split: Split, recipe: Recipe, device: torch.device, network: NetworkSettings | None = None
+        self,
+        split: Split,
+        recipe: Recipe,
+        device: torch.device,
+        network: NetworkSettings | None = None,
+        *,
+        mirrored: bool = False,
     ) -> tuple[Feed, TableEncoder | None]:
-        """Returns the batches for one run; a table's encoder is fitted to the run's training part."""
+        """Returns the batches for one run; a table's encoder is fitted to the run's training part.
+
+        With `mirrored`, which is for images that training flips, the evaluated ones are mirror images.
+        """
         items = self.manifest.items
         if isinstance(items, FeatureRows):
             encoder = self.row_encoder or TableEncoder.learn(items.take(split.train))
@@ -67,9 +76,12 @@ class Prepared:
         if self.store is None:
             raise TypeError("images without a store")
         if self.features is not None:
-            return RowFeed(self.features.values, device, as_maps=self.features.of_maps), None
+            values = (
+                self.features.values[:, 1:2] if mirrored else self.features.values
+            )  # the second view is the mirror image
+            return RowFeed(values, device, as_maps=self.features.of_maps), None
         pixels = None if network is None else ImageInput(network.mean, network.std)
-        return ImageFeed(self.store, recipe.augment, device, pixels), None
+        return ImageFeed(self.store, recipe.augment, device, pixels, mirrored=mirrored), None
 
     @property
     def encoder_digest(self) -> str | None:
@@ -159,10 +171,10 @@ def prepare(
         )
     kept = manifest if len(store) == len(manifest) else manifest.take(store.kept)
     files = kept.items
+    doubts = ()
     if isinstance(files, ImageFiles):
         kept = replace(kept, items=replace(files, digests=store.digests))
-    paths = [files.root / path for path in files.paths] if isinstance(files, ImageFiles) else []
-    doubts = depth_notes(paths, recipe.bits)
+        doubts = depth_notes([files.root / files.paths[item] for item in evenly_spread(len(files))], recipe.bits)
     prepared = Prepared(manifest=kept, store=store, digests=store.digests, doubts=doubts)
     if keep_classes:
         lost = sorted(set(manifest.labels.tolist()).difference(kept.labels.tolist()))

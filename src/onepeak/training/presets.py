@@ -3,12 +3,14 @@
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from onepeak._core.check import check_choice
 from onepeak.data.images.augment import Augment
 from onepeak.data.images.decode import size_of_file
 from onepeak.data.images.resize import Resize
+from onepeak.data.images.store.index import known_of_files
 from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Manifest
 from onepeak.errors import InputError
 from onepeak.training.recipe import Recipe, changed
@@ -102,17 +104,17 @@ BASE = "base"
 """The key that names the preset a file starts from."""
 
 
-def preset(name: str, manifest: Manifest, *, frozen: bool = False) -> Recipe:
+def preset(name: str, manifest: Manifest, *, frozen: bool = False, cache: Path | None = None) -> Recipe:
     """Returns the recipe of a name for some data.
 
     "auto" is chosen for the data, with smaller batches and more epochs for few images. "paper" is the paper's recipe,
-    which differs between its five data sets.
+    which differs between its five data sets. `cache` is the folder of decoded images, if not the default.
     """
     check_choice("recipe", name, PRESETS)
     if name == "paper":
         return PAPER_BY_SET.get(manifest.name, PAPER)
     if frozen:  # the geometry of the images, and steps as for the rows of a table
-        images = preset(name, manifest)
+        images = preset(name, manifest, cache=cache)
         return replace(FROZEN, batch_size=rows_per_step(len(manifest)), resize=images.resize, augment=images.augment)
     match manifest.items:
         case FeatureRows(texts=texts) if texts is not None:
@@ -123,7 +125,7 @@ def preset(name: str, manifest: Manifest, *, frozen: bool = False) -> Recipe:
             return table_recipe(len(manifest))
         case ImageArrays(pixels=pixels) if max(pixels.shape[1:3]) <= LARGEST_SMALL:
             return _for_few(SMALL_IMAGES, len(manifest))
-        case ImageFiles() as files if (side := _one_small_side(files)) is not None:
+        case ImageFiles() as files if (side := _one_small_side(files, cache)) is not None:
             # This resizes none of these images, only images of another size that the model later predicts.
             return _for_few(replace(SMALL_FILES, resize=Resize(short_side=side)), len(manifest))
         case _:
@@ -131,11 +133,17 @@ def preset(name: str, manifest: Manifest, *, frozen: bool = False) -> Recipe:
 
 
 def recipe_for(
-    manifest: Manifest, settings: Mapping[str, Any], *, source: str, prefix: str = "", frozen: bool = False
+    manifest: Manifest,
+    settings: Mapping[str, Any],
+    *,
+    source: str,
+    prefix: str = "",
+    frozen: bool = False,
+    cache: Path | None = None,
 ) -> Recipe:
     """Returns the preset that the settings name ("auto" by default), changed by the other settings."""
     try:
-        base = preset(settings.get(BASE, "auto"), manifest, frozen=frozen)
+        base = preset(settings.get(BASE, "auto"), manifest, frozen=frozen, cache=cache)
     except InputError as error:
         raise error.at(f"{prefix}{BASE}", file=source) from error
     return changed(base, {name: settings[name] for name in settings if name != BASE}, source=source, prefix=prefix)
@@ -176,11 +184,15 @@ def _for_few(recipe: Recipe, num_items: int) -> Recipe:
     return replace(recipe, batch_size=batch_size, epochs=max(recipe.epochs, epochs))
 
 
-def _one_small_side(files: ImageFiles) -> int | None:
-    """Returns the short side if all readable images are small and of equal size; None at the first that is not."""
+def _one_small_side(files: ImageFiles, cache: Path | None) -> int | None:
+    """Returns the short side if all readable images are small and of equal size; None at the first that is not.
+
+    Files that were decoded before, and have not changed, are not read again.
+    """
     found: tuple[int, int] | None = None
-    for path in files.paths:
-        size = size_of_file(files.root / path)
+    known = known_of_files(files, "originals", cache)
+    for item, path in enumerate(files.paths):
+        size = tuple(known[item].tolist()[::-1]) if item in known else size_of_file(files.root / path)
         if size is None:  # reported when all images are decoded
             continue
         if max(size) > LARGEST_SMALL or size != (found or size):

@@ -379,7 +379,7 @@ def test_the_values_of_rows_are_counted_before_they_are_parsed(table, monkeypatc
         monkeypatch.setattr(json, "loads", pytest.fail)
         answer = client.post("/v1/predict", content=body, headers=kind)
     assert answer.status_code == 413
-    assert b"too many values, about 3004" in answer.content
+    assert b"The rows hold too many values" in answer.content
 
 
 @pytest.mark.bad_input

@@ -9,8 +9,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
@@ -25,7 +27,7 @@ from onepeak.serving.http.access import is_loopback
 from onepeak.serving.http.limits import Load
 from onepeak.serving.http.metrics import without_token
 from onepeak.serving.http.routes import HeldAnswer
-from onepeak.serving.http.server import Connection, address_of, listen, write_access_log
+from onepeak.serving.http.server import Connection, address_of, first_page, listen, write_access_log
 from trained_models import image_run
 
 
@@ -77,6 +79,18 @@ def test_the_address_can_be_typed_into_a_browser():
         assert address_of(listening, None).startswith("http://127.0.0.1:")
 
 
+def test_a_browser_is_opened_without_the_token_in_its_arguments():
+    address = "http://127.0.0.1:8000/?token=a%26b"
+    with first_page(address) as page:
+        path = Path(urlsplit(page).path)
+        assert "token" not in page
+        assert f"url={address}" in path.read_text()
+        assert path.parent.stat().st_mode & 0o077 == 0, "only its owner can read it"
+    assert not path.exists()
+    with first_page("http://127.0.0.1:8000/") as page:
+        assert page == "http://127.0.0.1:8000/"
+
+
 @pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")
 def test_the_address_of_the_new_protocol_has_brackets():
     with listen("::1", 0) as listening:
@@ -116,6 +130,7 @@ def test_a_request_is_a_line_with_time_client_address_and_status_and_without_the
         ("/token?alpha=0.1", "/token?alpha=0.1"),
         ("/?token=a%26b&x=1&token=c", "/?token=...&x=1&token=..."),
         ("/?%74oken=secret", "/?token=..."),
+        ("/?TOKEN=secret", "/?token=..."),
     ],
 )
 def test_no_spelling_of_the_token_is_told(address, told):
@@ -187,19 +202,30 @@ def until(holds):
         time.sleep(0.02)
 
 
-def test_of_too_many_connections_the_longest_idle_are_closed_for_new_ones(place, monkeypatch):
+def test_of_too_many_connections_the_longest_idle_are_closed_for_new_ones(monkeypatch):
     monkeypatch.setattr(Connection, "most", 20)
-    slow = http.client.HTTPConnection(*place, timeout=20)
-    slow.request("GET", "/slow")
-    with contextlib.ExitStack() as sockets:
+    begun, go = threading.Event(), threading.Event()
+    router = APIRouter()
+
+    @router.get("/slow")
+    def slow() -> bool:
+        begun.set()
+        return go.wait(30)
+
+    with running(create_app(None, extra_routers=[router])) as address, contextlib.ExitStack() as sockets:
+        place = urlsplit(address).hostname, urlsplit(address).port
+        under_way = sockets.enter_context(contextlib.closing(http.client.HTTPConnection(*place, timeout=20)))
+        under_way.request("GET", "/slow")
+        assert begun.wait(20)
         idle = [sockets.enter_context(socket.create_connection(place, timeout=20)) for _ in range(60)]
-        assert urllib.request.urlopen(f"http://{place[0]}:{place[1]}/healthz").status == 200
+        assert urllib.request.urlopen(f"{address}/healthz").status == 200
         with contextlib.suppress(ConnectionError):
             assert idle[0].recv(1) == b""
         idle[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert idle[-1].recv(100).startswith(b"HTTP/1.1 200")
-    assert slow.getresponse().read() == b'"done"', "a request under way is left alone"
-    slow.close()
+        go.set()
+        with under_way.getresponse() as answer:
+            assert answer.read() == b"true", "a request under way is left alone"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")

@@ -59,7 +59,7 @@ def train_one(
     # A mistake is told before any image is read, and before lightning is imported, which takes longer than all this.
     find_device(device)
     manifest = open_manifest(experiment)
-    recipe = check_with(manifest, experiment, only=only)
+    recipe = check_with(manifest, experiment, only=only, cache=cache)
     fabric = make_fabric(device=device, precision=experiment.precision)
     done = epochs_done(out / CHECKPOINT)
     main = fabric.is_global_zero
@@ -138,7 +138,7 @@ def train_watched(
             )
             watches = [stack.enter_context(bar), *watches]
         try:
-            notes = prepared_experiment.shared_by_parts(split)
+            notes = prepared_experiment.notes_of_run(split)
             return train_run(settings, prepared, split, out, fabric=fabric, watches=tuple(watches), notes=notes)
         except KeyboardInterrupt:
             again = shlex.join([*(word for word in command_line() if word != "--resume"), "--resume"])
@@ -185,6 +185,9 @@ def refuse_other(
         for name, value in settings.items()
         if name in trained and json_text(trained[name]) != json_text(value)
     ]
+    here, there = (manifest.label_as, manifest.label_column), (description.label_as, description.label)
+    if None not in (here[1], there[1]) and here != there:
+        others.append(f"{there[0]} = {there[1]}, not {here[0]} = {here[1]}")
     if isinstance(manifest.items, FeatureRows) and description.table is not None:
         others += _other_columns(manifest.items, description.table)
     if has_texts(manifest.items) and (

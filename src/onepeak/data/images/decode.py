@@ -29,6 +29,7 @@ __all__ = [  # also Pillow's `Image`, which all other files import from here
     "UnreadableImageError",
     "decode_image",
     "depth_notes",
+    "evenly_spread",
     "highest_of_16_bits",
     "known_formats",
     "num_pixels_of",
@@ -285,6 +286,12 @@ def _tag(opened: Image.Image, number: int) -> object:
     return getattr(opened, "tag_v2", {}).get(number)
 
 
+def evenly_spread(number: int) -> list[int]:
+    """Returns the positions of the images, among so many, that are checked for unused bits."""
+    chosen = min(number, _SAMPLE)
+    return sorted({round(step * (number - 1) / max(chosen - 1, 1)) for step in range(chosen)})
+
+
 def depth_notes(
     images: Sequence[Path | bytes], bits: int | None, *, asked: bool = False, names: Sequence[str] = ()
 ) -> tuple[str, ...]:
@@ -296,8 +303,7 @@ def depth_notes(
     """
     if not images:
         return ()
-    number = min(len(images), _SAMPLE)
-    sample = sorted({round(step * (len(images) - 1) / max(number - 1, 1)) for step in range(number)})
+    sample = evenly_spread(len(images))
     highest = {}
     for index in sample:
         with suppress(OSError, ValueError):  # both are reported when the images are decoded

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from onepeak._core.wording import listed
+from onepeak.data.images.store.index import known_of_files
 from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Items, Manifest
 from onepeak.data.splits.split import Indices
 from onepeak.errors import InputError
@@ -111,12 +112,18 @@ def check_digests(manifest: Manifest, digests: Sequence[str]) -> None:
 def item_digests(items: Items) -> tuple[str, ...]:
     """Returns the BLAKE2 fingerprint of every sample, in hexadecimal.
 
-    It hashes the bytes of an image file (unless the items already hold the fingerprint), the pixels of an image in
-    memory, or the values of a row; all missing values are alike.
+    It hashes the bytes of an image file (unless the items, or a store of the same files, hold the fingerprint), the
+    pixels of an image in memory, or the values of a row; all missing values are alike.
     """
     match items:
+        case ImageFiles() if items.digests:
+            return items.digests
         case ImageFiles():
-            return items.digests or tuple(_of_file(items.root / path) for path in items.paths)
+            known = known_of_files(items, "digests")
+            return tuple(
+                known[item].tobytes().hex() if item in known else _of_file(items.root / path)
+                for item, path in enumerate(items.paths)
+            )
         case ImageArrays():
             return tuple(_blake2(image.tobytes()).hexdigest() for image in items.pixels)
         case FeatureRows():
@@ -162,7 +169,7 @@ def data_digest(manifest: Manifest, digests: Iterable[str]) -> str:
     For a table it includes the names of columns and categories, which give the values their meaning.
     """
     digest = hashlib.sha256("\n".join([*manifest.classes, "", *digests]).encode())
-    digest.update(manifest.labels.tobytes())
+    digest.update(b"".join(manifest.label_bytes))
     if isinstance(manifest.items, FeatureRows):
         digest.update(json.dumps([manifest.items.plain_columns, manifest.items.categories], sort_keys=True).encode())
     return digest.hexdigest()

@@ -1,5 +1,6 @@
 """The roles of the columns of a table: labels, groups, image paths, features."""
 
+import fnmatch
 import re
 import shlex
 from collections import Counter
@@ -83,7 +84,7 @@ def one_label(frame: Frame, label: str) -> tuple[Frame, list[Fault], tuple[str, 
         indices=tuple(several),
         sentence=f"Every row must fill one of the columns {listed(names)}, {counted(len(several), 'row')} with more "
         f"than one: {where}",
-        advice="Empty the others, or name one column with `label`",
+        advice="Empty the others, name one column with `label`, or give the columns of several raters as `raters`",
         reason=f"a label in more than one of {listed(names)}",
     )
     note = "labels from " + listed(f"{name} ({counted(counts[name], 'row')})" for name in names)
@@ -91,8 +92,22 @@ def one_label(frame: Frame, label: str) -> tuple[Frame, list[Fault], tuple[str, 
 
 
 def label_columns(label: str, columns: Collection[str]) -> list[str]:
-    """Returns the columns of labels: one, or several that `label` names with commas between them."""
-    return [label] if label in columns else [name.strip() for name in label.split(",")]
+    """Returns the columns of labels: one, or several with commas between them; `p_*` is all that begin so."""
+    names = [label] if label in columns else [name.strip() for name in label.split(",")]
+    return [column for name in names for column in ("*" in name and fnmatch.filter(columns, name)) or [name]]
+
+
+def several_columns(frame: Frame, argument: str, text: str) -> list[str]:
+    """Returns the columns of raters or of probabilities, of which there must be two."""
+    names = label_columns(text, list(frame.columns))
+    for name in names:
+        _find(frame, argument, name)
+    if len(names) < 2 or repeated(names):
+        raise InputError(
+            f"`{argument}` must name two columns or more, each once, got {text!r}. A single one is `label`.",
+            argument=argument,
+        )
+    return names
 
 
 def repeated(names: Sequence[str]) -> list[str]:

@@ -14,9 +14,10 @@ from onepeak.data.images.folder import find_images, image_files
 from onepeak.data.manifest import FeatureRows, ImageFiles, Items, Manifest, Texts, group_note
 from onepeak.data.order import Order, read_labels
 from onepeak.data.tables.cells import names_of, texts_of
-from onepeak.data.tables.columns import LABEL, PATH, likely_groups, one_label, roles_of
+from onepeak.data.tables.columns import LABEL, PATH, likely_groups, one_label, roles_of, several_columns
 from onepeak.data.tables.encode import cell_fault, encode_features, encode_like, feature_faults, odd_values
 from onepeak.data.tables.faults import Fault, missing_cells, refuse_lost, rows_without
+from onepeak.data.tables.raters import read_probabilities, read_ratings
 from onepeak.errors import InputError
 
 
@@ -24,6 +25,8 @@ def from_frame(
     frame: Frame,
     *,
     label: str = LABEL,
+    raters: str | None = None,
+    label_probs: str | None = None,
     order: Order | None = None,
     group: str | None = None,
     path: str | None = None,
@@ -48,7 +51,9 @@ def from_frame(
         frame: The table.
         label: The column of labels; or several, `"left,right"`, of which each row fills one. An ordered categorical
             column defines its own order.
-        order: As in `onepeak.data.DataSource`, like the next six.
+        raters: As in `onepeak.data.DataSource`, like the next eight.
+        label_probs: Columns of probabilities.
+        order: The classes, lowest first.
         group: The column of groups.
         path: The column of image paths.
         text: The column of texts; only `columns` are features then.
@@ -77,7 +82,13 @@ def from_frame(
         raise InputError(f"`frame` must be a pandas DataFrame, got {type(frame).__name__}.")
     if not len(frame):
         raise InputError("The table must have at least one row, got none.")
-    frame, several, label_notes = one_label(frame, label)
+    several, label_notes, labels_of_rows = list[Fault](), tuple[str, ...](), frame
+    if kind := "raters" if raters else "label_probs" if label_probs else None:
+        names = several_columns(frame, kind, raters or label_probs or "")
+        labels_of_rows, label = frame[names], ",".join(names)
+        frame = frame.drop(columns=names).assign(**{label: ""})
+    else:
+        frame, several, label_notes = one_label(frame, label)
     faults = [*faults, *several]
     if like is not None and like.texts is not None:
         text = like.texts.column
@@ -116,8 +127,13 @@ def from_frame(
         for column in {*category, *dates}:  # dates become text, as in a CSV
             others[column] = names_of(others[column])
         own_faults = feature_faults(others.drop(columns=list(category)))
-    plain = [None if gone else value for value, gone in zip(part[label].tolist(), part[label].isna(), strict=True)]
-    ordered, label_faults = read_labels(plain, order=order, source=source, rows=rows)
+    distribution = None
+    if kind is None:
+        plain = [None if gone else value for value, gone in zip(part[label].tolist(), part[label].isna(), strict=True)]
+        ordered, label_faults = read_labels(plain, order=order, source=source, rows=rows)
+    else:
+        read = read_ratings if kind == "raters" else read_probabilities
+        ordered, distribution, label_faults = read(labels_of_rows.iloc[readable], order=order, rows=rows)
     own_faults += label_faults
     if group is not None:
         groups_of_rows = texts_of(part[group])
@@ -166,6 +182,7 @@ def from_frame(
         name=name,
         items=items,
         labels=labels,
+        distribution=distribution and distribution.take(np.array(used)),
         classes=ordered.classes,
         groups=groups,
         rows=tuple(rows[index] for index in used),

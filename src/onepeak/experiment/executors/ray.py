@@ -29,8 +29,8 @@ from onepeak._core.files import clear_unfinished, locked, write_in_one_step
 from onepeak._core.imports import require
 from onepeak._core.wording import counted
 from onepeak.data.images.store.build import folder_of_sent, pieces_of, same_store, store_of_pieces
-from onepeak.data.images.store.images import ImageStore, StoreIndex
-from onepeak.data.images.store.key import default_cache_dir
+from onepeak.data.images.store.images import ImageStore
+from onepeak.data.images.store.index import StoreIndex, default_cache_dir
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError, OnepeakError, first_line
 from onepeak.experiment.events import Elsewhere, Event, Failed, Finished, Lost, Report

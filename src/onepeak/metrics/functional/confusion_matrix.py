@@ -45,8 +45,9 @@ def as_weights(sample_weight: PerSample | None, labels: Labels) -> Tensor:
 
 def weighted_sum(values: Tensor, weights: Tensor | None) -> Tensor:
     """Returns the float64 sum of values times weights; a value of weight zero is ignored, even an infinite one."""
-    values = values.double()
-    return values.sum() if weights is None else torch.where(weights > 0, values * weights, 0.0).sum()
+    if weights is None:
+        return values.sum(dtype=torch.float64)
+    return torch.where(weights > 0, values.double() * weights, 0.0).sum()
 
 
 def total_weight(labels: Labels, weights: Tensor | None) -> Tensor:

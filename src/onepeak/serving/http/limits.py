@@ -100,10 +100,10 @@ class Load:
         try:
             yield share
         finally:
-            for name, amount in share.held.items():
-                self.held[name] -= amount
             if share.held["requests"]:
                 self.seconds += 0.1 * (time.monotonic() - begun - self.seconds)
+            for name in share.held:
+                share.give_back(name)
 
     def busy(self, reason: str) -> RequestError:
         """Returns the refusal of a request for which there is no room or time."""
@@ -131,6 +131,11 @@ class Share:
             raise load.busy(f"{load.held[name]} {name} wait")
         load.held[name] += amount
         self.held[name] += amount
+
+    def give_back(self, name: str) -> None:
+        """Gives back all that was taken, such as for a body that is not kept."""
+        self.load.held[name] -= self.held[name]
+        self.held[name] = 0
 
 
 ResultT = TypeVar("ResultT")

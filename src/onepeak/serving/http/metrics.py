@@ -120,5 +120,7 @@ def without_token(address: str) -> str:
         '/samples?sort=error&token=...'
     """
     path, mark, query = address.partition("?")
-    parts = ("token=..." if unquote_plus(part.partition("=")[0]) == "token" else part for part in query.split("&"))
+    parts = (
+        "token=..." if unquote_plus(part.partition("=")[0]).lower() == "token" else part for part in query.split("&")
+    )
     return path + mark + "&".join(parts)

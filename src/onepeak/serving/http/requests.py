@@ -79,40 +79,50 @@ def uploads_of(body: bytes, content_type: str, *, max_items: int) -> list[Upload
     return files
 
 
-async def read_body(request: Request, limits: Limits, share: Share) -> bytes:
+async def read_body(request: Request, limits: Limits, share: Share, *, values: bool = False) -> bytes:
     """Reads the body.
 
     A body that is too large is read and discarded for a while: a client that is still sending would not see the answer.
 
+    Args:
+        request: The request.
+        limits: What it may hold, and how long it may take to arrive.
+        share: What it holds, taken as it arrives.
+        values: Whether the body is JSON, whose values are counted too: parsed, they take far more than their text.
+
     Raises:
-        RequestError: The body is empty, too large, or too slow.
+        RequestError: The body is empty, too large, or too slow, or there is no room for it.
     """
     if "content-length" in request.headers and "transfer-encoding" in request.headers:
         raise RequestError(400, "A request has a length or is in chunks, not both.", headers={"Connection": "close"})
     body = bytearray()
-    size = 0
+    size, held, refusal = 0, 0, ""
     try:
         async with asyncio.timeout(limits.upload_seconds):
             async for piece in request.stream():
                 size += len(piece)
-                if size <= limits.max_bytes:
-                    share.take("bytes", len(piece))
+                held += (room := len(piece) + (size_of_json(piece) if values else 0))
+                if size > limits.max_bytes:
+                    refusal = f"The body must have at most {limits.max_bytes} bytes, got more: send fewer samples."
+                elif held > limits.max_buffered_bytes:
+                    refusal = "The rows hold too many values: send several requests."
+                if not refusal:
+                    share.take("bytes", room)
                     body += piece
-                elif size > 4 * limits.max_bytes:
+                    continue
+                body.clear()
+                share.give_back("bytes")
+                if size > 4 * limits.max_bytes:
                     break
     except TimeoutError:
-        if size <= limits.max_bytes:
+        if not refusal:
             raise RequestError(
                 408,
                 f"The body must arrive within {limits.upload_seconds:g} s, got {size} bytes in that time.",
                 headers={"Connection": "close"},
             ) from None
-    if size > limits.max_bytes:
-        raise RequestError(
-            413,
-            f"The body must have at most {limits.max_bytes} bytes, got more: send fewer or smaller items.",
-            headers={"Connection": "close"},
-        )
+    if refusal:
+        raise RequestError(413, refusal, headers={"Connection": "close"})
     if not size:
         raise RequestError(400, "The file is empty. /docs shows what to send.")
     return bytes(body)

@@ -30,16 +30,7 @@ from onepeak.serving.http.failures import RequestError, json_bytes
 from onepeak.serving.http.limits import Limits, Load, Share, while_wanted
 from onepeak.serving.http.metrics import Metrics
 from onepeak.serving.http.predictor import Predictor, RequestOutcome, code_of
-from onepeak.serving.http.requests import (
-    BYTES_A_VALUE,
-    FORM,
-    Upload,
-    read_body,
-    request_body,
-    rows_of_body,
-    size_of_json,
-    uploads_of,
-)
+from onepeak.serving.http.requests import FORM, Upload, read_body, request_body, rows_of_body, uploads_of
 from onepeak.serving.model import Model
 from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.serving.predict import combine_rows, group_notes
@@ -134,7 +125,6 @@ def predict_router(
         async def answer(body: bytes, share: Share) -> bytes:
             run = predictor.decoding.run
             if model.reads_tables:
-                share.take("bytes", await run(partial(_size_of_rows, body, limits)))
                 rows = await run(partial(_rows, body, model, limits, options.group))
                 outcome = await predictor.rows(rows, posterior_options)
                 names: list[str | None] = [None] * len(outcome.answers)
@@ -158,7 +148,7 @@ def predict_router(
 
         with ExitStack() as held:
             share = held.enter_context(load.request())
-            body = await read_body(request, limits, share)
+            body = await read_body(request, limits, share, values=model.reads_tables)
             share.take("requests")
             content = await while_wanted(request, load, answer(body, share))
             share.take("bytes", len(content))
@@ -223,13 +213,6 @@ def _num_pixels(uploads: Sequence[Upload], limits: Limits) -> int:
             "send several.",
         )
     return pixels
-
-
-def _size_of_rows(body: bytes, limits: Limits) -> int:
-    size = size_of_json(body)
-    if size > limits.max_buffered_bytes:
-        raise RequestError(413, f"The rows hold too many values, about {size // BYTES_A_VALUE}: send several requests.")
-    return size
 
 
 def _rows(body: bytes, model: Model, limits: Limits, group: str | None) -> list[dict[str, Any]]:

@@ -3,14 +3,17 @@
 import asyncio
 import contextlib
 import errno
+import html
 import logging
 import os
 import socket
 import sys
+import tempfile
 import threading
 import time
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, final
 from urllib.parse import quote
 
@@ -83,9 +86,11 @@ def serve_app(
     server = uvicorn.Server(config)
     config.callback_notify = Housekeeping(server)
     on_ready(address_of(listening, None))  # without the token: it should not appear in logs
-    if open_browser:
-        threading.Thread(target=webbrowser.open, args=(address_of(listening, token),), daemon=True).start()
-    with contextlib.suppress(KeyboardInterrupt):  # uvicorn has drained before it raises this
+    with contextlib.ExitStack() as until_the_end:
+        if open_browser:
+            page = until_the_end.enter_context(first_page(address_of(listening, token)))
+            threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
+        until_the_end.enter_context(contextlib.suppress(KeyboardInterrupt))  # uvicorn has drained before it raises this
         server.run(sockets=[listening])
 
 
@@ -129,6 +134,22 @@ def address_of(listening: socket.socket, token: str | None) -> str:
     host, port = listening.getsockname()[:2]
     host_text = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{host_text}:{port}/" + ("" if token is None else f"?token={quote(token, safe='')}")
+
+
+@contextlib.contextmanager
+def first_page(address: str) -> Iterator[str]:
+    """Yields an address for a browser's arguments, which every user of the machine can see: a token is not in it.
+
+    An address with a token is in a page that only this user can read, and that leads there.
+    """
+    if "?" not in address:
+        yield address
+        return
+    with tempfile.TemporaryDirectory(prefix="onepeak-") as folder:
+        page = Path(folder) / "open.html"
+        leads = f'<meta charset="utf-8"><meta http-equiv="refresh" content="0; url={html.escape(address)}">'
+        page.write_text(leads, encoding="utf-8")
+        yield page.as_uri()
 
 
 def _reason(error: OSError, host: str, port: int) -> str:

@@ -6,7 +6,7 @@ from onepeak.data.images.store import images
 from onepeak.data.images.store.build import build_store
 from onepeak.data.images.store.failures import StoreError
 from onepeak.data.images.store.images import PIXELS, open_store
-from onepeak.data.images.store.key import FORMAT
+from onepeak.data.images.store.index import FORMAT
 from onepeak.data.manifest import ImageArrays
 
 

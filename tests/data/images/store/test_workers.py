@@ -31,8 +31,9 @@ def test_answers_come_in_the_order_of_the_tasks(images, tmp_path, workers):
     tasks.append(Task(tmp_path / "larger", sources(items)[:2], larger))
     finished = list(run_tasks(tasks, workers=workers, log=tmp_path / "log"))
     assert [task for task, _ in finished] == tasks
-    assert [answers[0].height for _, answers in finished[:-1]] == list(range(2, 22))
-    assert [(answer.height, answer.width) for answer in finished[-1][1]] == [(3, 5), (3, 3)]
+    assert [answer.original for answer in finished[-1][1]] == [(2, 3), (3, 3)]
+    assert [answers[0].size[0] for _, answers in finished[:-1]] == list(range(2, 22))
+    assert [answer.size for answer in finished[-1][1]] == [(3, 5), (3, 3)]
     assert b"".join(task.part.read_bytes() for task in tasks[:-1]) == b"".join(values.tobytes() for values in pixels)
 
 
@@ -87,4 +88,4 @@ def test_only_good_images_are_in_the_part(images, tmp_path):
     assert [answer.outcome for answer in answers] == ["kept", "bad", "kept"]
     assert (tmp_path / "part").read_bytes() == pixels[0].tobytes() + pixels[2].tobytes()
     digest = blake2b((items.root / "0.png").read_bytes(), digest_size=16).hexdigest()
-    assert answers[0] == DecodedImage("kept", "", 4, 6, digest, zlib.crc32(pixels[0].tobytes()))
+    assert answers[0] == DecodedImage("kept", "", (4, 6), (4, 6), digest, zlib.crc32(pixels[0].tobytes()))

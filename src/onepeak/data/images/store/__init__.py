@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from onepeak.data.images.store.build import build_store
     from onepeak.data.images.store.failures import StoreError, UnreadableImagesError, UnreadableImagesWarning
     from onepeak.data.images.store.images import ImageStore, open_store
-    from onepeak.data.images.store.key import default_cache_dir
+    from onepeak.data.images.store.index import default_cache_dir
 
 __all__ = [
     "ImageStore",
@@ -29,6 +29,6 @@ __getattr__, __dir__ = lazy_names(
         "build": ["build_store"],
         "failures": ["StoreError", "UnreadableImagesError", "UnreadableImagesWarning"],
         "images": ["ImageStore", "open_store"],
-        "key": ["default_cache_dir"],
+        "index": ["default_cache_dir"],
     },
 )

@@ -23,16 +23,18 @@ from onepeak.data.images.store.failures import (
     UnreadableImagesWarning,
     described,
 )
-from onepeak.data.images.store.images import PIXELS, ImageStore, StoreIndex, open_store, write_index
-from onepeak.data.images.store.key import (
-    arrays_key,
+from onepeak.data.images.store.images import ImageStore, open_store
+from onepeak.data.images.store.index import (
+    PIXELS,
+    StoreIndex,
     building_folder,
     default_cache_dir,
-    files_key,
-    image_files,
+    file_states,
     only_builder,
     remove_leftovers,
     store_folder,
+    store_key,
+    write_index,
 )
 from onepeak.data.images.store.workers import (
     DIGEST_BYTES,
@@ -117,13 +119,12 @@ def build_store(
     cache_dir = default_cache_dir() if cache_dir is None else cache_dir
     match items:
         case ImageFiles():
-            files, names = image_files(items), items.paths
-            key = files_key(items, files, resize, bits)
+            files, names = file_states(items), items.paths
         case ImageArrays():
-            names = tuple(map(str, range(len(items))))
-            key = arrays_key(items, resize)
+            files, names = [], tuple(map(str, range(len(items))))
         case other:
             raise InputError(f"`items` must be ImageFiles or ImageArrays, got {type(other).__name__}.")
+    key = store_key(items, files, resize, bits)
 
     def write(folder: Path) -> StoreIndex:
         answers: list[DecodedImage] = []
@@ -267,7 +268,8 @@ def _index(paths: tuple[str, ...], answers: list[DecodedImage]) -> StoreIndex:
     kept = [item for item, answer in enumerate(answers) if answer.outcome == "kept"]
     digests = np.frombuffer(bytes.fromhex("".join(answers[item].digest for item in kept)), np.uint8)
     return StoreIndex(
-        sizes=np.array([(answers[item].height, answers[item].width) for item in kept], np.int64).reshape(-1, 2),
+        sizes=np.array([answers[item].size for item in kept], np.int64).reshape(-1, 2),
+        originals=np.array([answers[item].original for item in kept], np.int64).reshape(-1, 2),
         kept=np.array(kept, np.int64),
         digests=digests.reshape(-1, DIGEST_BYTES),
         checksums=np.array([answers[item].checksum for item in kept], np.uint32),

@@ -1,14 +1,11 @@
 """An open image store: images of any size in one flat buffer, mapped from disk or resident on a device."""
 
-import json
 import mmap
 import operator
 import os
 import sys
 import threading
-import zipfile
 import zlib
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import SupportsIndex
@@ -21,73 +18,7 @@ from torch import Tensor
 
 from onepeak._core.wording import counted
 from onepeak.data.images.store.failures import BadImage, StoreError
-from onepeak.data.images.store.key import FORMAT
-
-PIXELS = "pixels.bin"
-_ARRAYS = "index.npz"
-_HEADER = "store.json"
-_COLUMNS = ("sizes", "kept", "digests", "checksums")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class StoreIndex:
-    """The table of contents of a store; one row per image, in the order of the items."""
-
-    sizes: npt.NDArray[np.int64]
-    """Height and width, images x 2."""
-    kept: npt.NDArray[np.int64]
-    """The item of each image."""
-    digests: npt.NDArray[np.uint8]
-    """BLAKE2b of the bytes of each file (of the values, for images from memory), images x 16."""
-    checksums: npt.NDArray[np.uint32]
-    """CRC-32 of the stored pixels of each image."""
-    num_items: int
-    bad: tuple[BadImage, ...] = ()
-
-    @property
-    def lengths(self) -> npt.NDArray[np.int64]:
-        """Size of each image in bytes."""
-        return self.sizes[:, 0] * self.sizes[:, 1] * 3
-
-
-def write_index(folder: Path, index: StoreIndex) -> None:
-    """Writes the table of contents and waits until it is on disk."""
-    with (folder / _ARRAYS).open("wb") as file:
-        np.savez(file, **{name: getattr(index, name) for name in _COLUMNS})
-        os.fsync(file.fileno())
-    header = {
-        "format": FORMAT,
-        "num_items": index.num_items,
-        "num_pictures": len(index.kept),
-        "num_bytes": int(index.lengths.sum()),
-        "bad": index.bad,
-    }
-    with (folder / _HEADER).open("w", encoding="ascii") as text:
-        json.dump(header, text, indent=1)
-        text.flush()
-        os.fsync(text.fileno())
-
-
-def read_index(folder: Path) -> StoreIndex:
-    """Reads the table of contents, and checks that it matches the pixels."""
-    try:
-        header = json.loads((folder / _HEADER).read_text(encoding="ascii"))
-        if header["format"] != FORMAT:
-            raise StoreError(f"{folder} has format {header['format']}, this version reads {FORMAT}; build it again.")
-        with np.load(folder / _ARRAYS, allow_pickle=False) as arrays:
-            columns = {name: arrays[name] for name in _COLUMNS}
-        bad = tuple(BadImage(*fields) for fields in header["bad"])
-        index = StoreIndex(**columns, num_items=header["num_items"], bad=bad)
-        num_bytes = (folder / PIXELS).stat().st_size
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        raise StoreError(f"{folder} is not a complete image store ({error}); delete it and build it again.") from None
-    if not num_bytes == index.lengths.sum() == header["num_bytes"]:
-        raise StoreError(
-            f"{folder} is damaged: {num_bytes} bytes of pixels where {header['num_bytes']} were written; "
-            "delete it and build it again."
-        )
-    return index
-
+from onepeak.data.images.store.index import PIXELS, StoreIndex, read_index
 
 # Copy-on-write pages without reserved swap, so that a store may be larger than the memory. Python defines the name from
 # 3.13 on; the fallback is the value of Linux.

@@ -49,8 +49,10 @@ class DecodedImage(NamedTuple):
 
     outcome: Literal["kept", "bad", "changed"]
     reason: str = ""
-    height: int = 0
-    width: int = 0
+    size: tuple[int, int] = (0, 0)
+    """Height and width."""
+    original: tuple[int, int] = (0, 0)
+    """Height and width before the resize."""
     digest: str = ""
     checksum: int = 0
 
@@ -119,8 +121,8 @@ def _answers(worker: subprocess.Popen[str], task: Task) -> list[DecodedImage]:
                 return answers
             case [int(number), str(reason)]:
                 raise OSError(number, reason)
-            case fields:
-                answers.append(DecodedImage(*fields))
+            case [outcome, reason, size, original, *hashes]:
+                answers.append(DecodedImage(outcome, reason, tuple(size), tuple(original), *hashes))
     code = worker.wait()
     how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
     raise StoreError(
@@ -171,11 +173,12 @@ def write_part(task: Task) -> Iterator[DecodedImage]:
 
 def append_image(part: IO[bytes], image: Image.Image, data: bytes, resize: Resize) -> DecodedImage:
     """Resizes an image and appends its pixels; `data` is what its fingerprint is of."""
-    image = resize.apply(image)
-    pixels = image.tobytes()
+    resized = resize.apply(image)
+    pixels = resized.tobytes()
     part.write(pixels)
     digest = hashlib.blake2b(data, digest_size=DIGEST_BYTES).hexdigest()
-    return DecodedImage("kept", "", image.height, image.width, digest, zlib.crc32(pixels))
+    sizes = (resized.height, resized.width), (image.height, image.width)
+    return DecodedImage("kept", "", *sizes, digest, zlib.crc32(pixels))
 
 
 def _read(source: ImageFile) -> bytes | None:

@@ -14,14 +14,15 @@ from PIL import Image
 
 from onepeak.data.images.resize import Resize
 from onepeak.data.images.store.build import build_store
+from onepeak.data.images.store.failures import UnreadableImagesWarning
 from onepeak.data.images.store.images import open_store
-from onepeak.data.images.store.key import (
-    arrays_key,
+from onepeak.data.images.store.index import (
     default_cache_dir,
-    files_key,
-    image_files,
+    file_states,
+    known_of_files,
     only_builder,
     remove_leftovers,
+    store_key,
 )
 from onepeak.data.images.store.workers import ImageFile
 from onepeak.data.manifest import ImageArrays, ImageFiles
@@ -33,7 +34,7 @@ names = st.lists(st.text("a/\n,1é", min_size=1), min_size=1, max_size=3)
 
 
 def key(items=FILES, states=STATES, resize=Resize(), bits=None):  # noqa: B008 (a frozen record)
-    return files_key(items, states, resize, bits)
+    return store_key(items, states, resize, bits)
 
 
 def test_everything_that_changes_the_pixels_changes_the_key():
@@ -63,20 +64,35 @@ def test_different_lists_of_names_have_different_keys(one, other):
 
 def test_a_file_that_comes_goes_or_changes_has_another_state(tmp_path):
     items = ImageFiles(root=tmp_path, paths=("a",))
-    seen = [image_files(items)]
+    seen = [file_states(items)]
     for content in (b"", b"1", b"12"):
         (tmp_path / "a").write_bytes(content)
-        seen.append(image_files(items))
+        seen.append(file_states(items))
     assert len({states[0] for states in seen}) == 4
 
 
 def test_images_in_memory_are_known_by_their_values_and_shape():
     pixels = np.arange(2 * 4 * 6 * 3, dtype=np.uint8).reshape(2, 4, 6, 3)
-    first = arrays_key(ImageArrays(pixels=pixels), Resize())
-    assert first == arrays_key(ImageArrays(pixels=np.asfortranarray(pixels)), Resize())
-    assert first != arrays_key(ImageArrays(pixels=pixels.reshape(2, 6, 4, 3)), Resize())
-    assert first != arrays_key(ImageArrays(pixels=pixels + 1), Resize())
-    assert first != arrays_key(ImageArrays(pixels=pixels), Resize(scale=0.5))
+    first = store_key(ImageArrays(pixels=pixels), [], Resize())
+    assert first == store_key(ImageArrays(pixels=np.asfortranarray(pixels)), [], Resize())
+    assert first != store_key(ImageArrays(pixels=pixels.reshape(2, 6, 4, 3)), [], Resize())
+    assert first != store_key(ImageArrays(pixels=pixels + 1), [], Resize())
+    assert first != store_key(ImageArrays(pixels=pixels), [], Resize(scale=0.5))
+
+
+def test_any_store_of_the_same_files_knows_their_sizes_and_fingerprints(images, tmp_path):
+    files, _ = images((4, 5), (40, 30), (7, 9))
+    cache, broken = tmp_path / "cache", files.root / files.paths[1]
+    broken.write_bytes(b"no image")
+    with pytest.warns(UnreadableImagesWarning):
+        store = build_store(files, Resize(short_side=2), cache_dir=cache, workers=1, skip_bad=True)
+    sizes = known_of_files(files, "originals", cache)
+    assert {item: size.tolist() for item, size in sizes.items()} == {0: [4, 5], 2: [7, 9]}
+    digests = known_of_files(files, "digests", cache)
+    assert [digest.tobytes().hex() for digest in digests.values()] == list(store.digests)
+    assert known_of_files(files.take([0, 2]), "digests", cache) == {}
+    broken.write_bytes(b"still none")
+    assert known_of_files(files, "digests", cache) == {}
 
 
 @pytest.fixture

@@ -1,0 +1,54 @@
+"""Digests of the files in a folder, as `sha256sum` writes and checks them."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from onepeak._core.files import read_text, write_text_in_one_step
+from onepeak.errors import InputError
+
+DIGESTS = "SHA256SUMS"
+
+
+def digests_of(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    """Returns the digest of each file by its name."""
+    found = {}
+    for name in names:
+        with (folder / name).open("rb") as file:
+            found[name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return found
+
+
+def digests_text(digests: Mapping[str, str]) -> str:
+    r"""Returns the text of a file of digests.
+
+    Example:
+        >>> digests_text({"a.json": "0f"})
+        '0f  a.json\n'
+    """
+    return "".join(f"{digest}  {name}\n" for name, digest in digests.items())
+
+
+def read_digests(folder: Path) -> dict[str, str]:
+    """Returns the digests that a folder lists, by the names of the files; empty if it lists none."""
+    if not (folder / DIGESTS).is_file():
+        return {}
+    lines = (line.partition("  ") for line in read_text(folder / DIGESTS).splitlines())
+    return {name: digest for digest, _, name in lines}
+
+
+def check_digests(folder: Path, *names: str) -> None:
+    """Compares files with the digests that their folder lists, if it does; an error names the first that differs."""
+    listed = read_digests(folder)
+    for name in names if (folder / DIGESTS).is_file() else ():
+        if not (folder / name).is_file() or digests_of(folder, [name])[name] != listed.get(name):
+            raise InputError(
+                f"{folder / name} must be the file that onepeak wrote, got another one or none: its digest is not in "
+                f"{DIGESTS}. Make or pull the folder again; if you changed it on purpose, delete {DIGESTS}."
+            )
+
+
+def renew_digest(folder: Path, name: str) -> None:
+    """Lists the digest of a file that was changed on purpose, if the folder lists any."""
+    if (folder / DIGESTS).is_file():
+        write_text_in_one_step(folder / DIGESTS, digests_text(read_digests(folder) | digests_of(folder, [name])))
