@@ -111,6 +111,11 @@ def make_plan(experiment: Experiment, *, preset: str, minutes: float, speedup: f
     """Looks at the data and at a few steps of training, and plans within the budget."""
     manifest = open_manifest(experiment)
     recipe = check_with(manifest, experiment, only=(0, 0))
+    if recipe.encoder_lr is not None:
+        raise InputError(
+            "`encoder_lr` must be left out of fit, whose networks share one encoder: use onepeak train or compare.",
+            argument="encoder_lr",
+        )
     (base,) = splits_of(experiment, manifest, only=(0, 0))
     backbone, pace, once = probe(experiment, manifest, base, recipe, fabric=fabric)
     table = isinstance(manifest.items, FeatureRows)

@@ -33,6 +33,7 @@ from onepeak.training.features import Features
 from onepeak.training.imbalance import class_weights
 from onepeak.training.loop import Loop
 from onepeak.training.model_files import (
+    ENCODER,
     ModelDescription,
     keep_encoder,
     save_held_out_items,
@@ -46,6 +47,7 @@ from onepeak.training.prepare import Prepared
 from onepeak.training.progress import Row, Watch
 from onepeak.training.recipe import Recipe
 from onepeak.training.table_encoder import TableEncoder
+from onepeak.training.text_training import TrainedEncoder
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
@@ -169,8 +171,12 @@ def train_run(
         network = make_network(
             settings, shape, manifest.num_classes, class_weight=weights, features=prepared.features
         ).to(fabric.device)
+        trained_encoder, whole = None, network
+        if recipe.encoder_lr is not None:
+            trained_encoder = TrainedEncoder(manifest.items, encoder, fabric)
+            whole, feed = trained_encoder.before(network), trained_encoder.feed()
         loop = Loop(
-            network,
+            whole,
             feed,
             manifest.labels,
             split,
@@ -188,6 +194,8 @@ def train_run(
         )
         if not test:
             return _trial(loop, loop.select, folder)
+        if trained_encoder is not None:
+            feed, encoder = trained_encoder.kept(folder / ENCODER)
         loaded: dict[str, Any] = {"fabric": fabric, "batch_size": recipe.evaluation_batch_size}
         valid = predict(network, feed, split.valid, loop.device_labels, **loaded)
         strength = None  # features have no positions
