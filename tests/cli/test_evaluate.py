@@ -168,6 +168,19 @@ def test_with_few_classes_the_table_tells_what_was_given_in_their_place(run, tmp
     assert [row[1] for row in given] == [row[2 + place] for place, row in enumerate(given)]
 
 
+def test_figures_are_given_by_subgroup(run, listed):
+    lines = listed.read_text().split("\n")
+    listed.write_text("\n".join([f"{lines[0]},site", *(f"{line},{'ab'[n % 2]}" for n, line in enumerate(lines[1:]))]))
+    flags = ("--label", "grade", "--subgroup", "site")
+    sites = json.loads(run(image_run().folder, listed, *flags, "--json"))["subgroups"]["site"]
+    assert sum(each["samples"] for each in sites.values()) == len(image_run().split.test)
+    one = [lines[0], *lines[1::2]]
+    listed.write_text("\n".join(one))
+    of_one = json.loads(run(image_run().folder, listed, "--label", "grade", "--json"))["metrics"]
+    assert sites["a"]["mae"] == pytest.approx(of_one["mae"])
+    assert sites["a"]["accuracy"] == pytest.approx(of_one["accuracy"])
+
+
 def test_what_a_table_rests_on_is_shown_column_by_column(run, tmp_path):
     arguments = (table_run().folder, write_table(tmp_path / "new.csv", 60), "--importance")
     columns = json.loads(run(*arguments, "--json"))["importance"]

@@ -1,6 +1,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 import timm
 import torch
@@ -39,9 +40,11 @@ def test_a_dry_run_prints_the_plan_and_leaves_nothing(run, table, tmp_path):
     assert not (tmp_path / "o").exists()
 
 
-def test_photographs_become_one_model_of_frozen_networks(run, photos, tmp_path):
+def test_photographs_become_one_model_of_frozen_networks(run, photos, tmp_path, monkeypatch):
     out = tmp_path / "model"
-    fit = ("fit", *flags(photos, "--out", out, "--minutes", 0.2, "--epochs", 4, "--preset", "best", "--quiet"))
+    monkeypatch.setattr("onepeak.training.ensemble._is_better", lambda *_: True)  # the flips
+    how = ("--licence", "data: ours; weights: theirs", "--methods", "peak", "--epochs", 4, "--minutes", 0.2)
+    fit = ("fit", *flags(photos, *how, "--out", out, "--preset", "best", "--quiet"))
     status, output, errors = run(*fit)
     assert (status, errors) == (0, "")
     assert "MAE" in output
@@ -51,14 +54,23 @@ def test_photographs_become_one_model_of_frozen_networks(run, photos, tmp_path):
     assert model.network.has_maps
     assert model.description.network.mean == timm.get_pretrained_cfg("resnet10t").mean  # as its weights were trained
     image = np.full((40, 50, 3), 120, np.uint8)
+    shaded = np.linspace(0, 250, 40 * 50 * 3).astype(np.uint8).reshape(40, 50, 3)
     assert model.evidence([image], torch.tensor([1])).shape == (1, 2, 2)
+    mirrored = [model.predict([each], raw=True).log_probs for each in (shaded, shaded[:, ::-1])]
+    torch.testing.assert_close(*mirrored)  # the mean over both
+    kept = pd.read_parquet(out / "predictions.parquet").query("part == 'test'")
+    said = model.predict([photos / "scans" / each for each in kept["path"]], raw=True).log_probs
+    np.testing.assert_allclose(said, np.stack(kept["log_probs"]), atol=1e-4)
+    card = (out / "README.md").read_text()
+    assert "- licence: data: ours; weights: theirs" in card
+    assert "- prediction: the mean for each image and its mirror image" in card
     result = json.loads((out / "result.json").read_text())
     assert (result["frozen"], result["fit"]["members"]) == (True, 5)
     status, output, _ = run("evaluate", out, photos / "scans", "--json", "--device", "cpu")
     assert status == 0
     assert json.loads(output)["metrics"]["mae"] >= 0
     assert run(*fit)[0] == 0  # it is done
-    status, _, errors = run(*fit[:-3], "--preset", "good")
+    status, _, errors = run(*fit[:-3], "--preset", "good", "--no-flips")
     assert "holds another fit, with preset = best, not good" in errors
 
 
@@ -84,9 +96,27 @@ def test_a_comparison_is_finished_as_the_mean_of_the_best_methods_folds(run, pho
 
 
 @pytest.mark.bad_input
-def test_runs_that_encode_rows_differently_are_not_finished_as_one(run, table, tmp_path, here, no_pages):
-    compare = ("--methods", "ce", "--folds", 2, "--epochs", 1, "--device", "cpu", "--out", tmp_path / "out", "--quiet")
+def test_a_table_is_finished_by_one_training_on_all_samples(run, table, tmp_path, here, no_pages):
+    folder = tmp_path / "out"
+    compare = ("--methods", "ce", "--folds", 2, "--epochs", 3, "--device", "cpu", "--out", folder, "--quiet")
     assert run("compare", table, "--label", "grade", *compare)[0] == 0
-    status, _, errors = run("finish", tmp_path / "out")
+    status, _, errors = run("finish", folder, "--no-refit")
     assert status == 2
-    assert "every fold has its own encoder: use onepeak fit" in errors
+    assert "every run has its own encoder of rows" in errors
+    status, _, errors = run("finish", folder, "--device", "cpu")
+    assert status == 0
+    assert "one network of all samples" in errors
+    model, choice = onepeak.load(folder / "model"), choice_of(folder)
+    members = [onepeak.load(each).description for each in choice.runs]
+    assert len(model.trained_items) == 80
+    assert model.description.calibration.num_samples == sum(each.calibration.num_samples for each in members)
+    assert model.description.metrics["test"]["mae"] == np.mean([each.metrics["test"]["mae"] for each in members])
+    assert not (folder / "model" / "checkpoint.pt").exists()
+    assert len(model.predict(table).predicted_index) == 80
+
+
+@pytest.mark.bad_input
+def test_flips_need_images(run, table, tmp_path):
+    status, _, errors = run("fit", table, "--label", "grade", "--flips", "--device", "cpu", "--out", tmp_path / "o")
+    assert status == 2
+    assert "`--flips` needs several networks (--preset good or best) of images that training mirrors" in errors

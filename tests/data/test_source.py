@@ -292,3 +292,15 @@ def test_other_encodings_and_cells_that_stand_for_nothing_are_read_when_they_are
     assert data.classes == ("mäßig", "schwer")
     with pytest.raises(InputError, match="`encoding` must be a known one, such as cp1252, got 'cp99999'"):
         DataSource(file, **how | {"encoding": "cp99999"}).open()
+
+
+def test_values_of_subgroups_are_read_as_written_and_rows_left_out_are_left_out(write):
+    file = write("a.csv", "n,label,site\n1,0,01\n2,1,\n3,,03\n4,1,01\n")
+    data = DataSource(file, subgroup=["site"], drop=["site"], skip_bad=True).open()
+    assert data.subgroups == {"site": ("01", "not given", "01")}
+    assert data.take([2, 1]).subgroups == {"site": ("01", "not given")}
+    with pytest.raises(InputError, match=r"Unknown column 'sight'\. Did you mean 'site'\?"):
+        DataSource(file, subgroup=["sight"], skip_bad=True).open()
+    many = write("many.csv", "n,label\n" + "".join(f"{number**2},{number % 2}\n" for number in range(150)))
+    with pytest.raises(InputError, match="`subgroup` must name columns with at most 100 values, got 'n' with 150"):
+        DataSource(many, subgroup=["n"]).open()

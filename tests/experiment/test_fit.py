@@ -1,4 +1,5 @@
 import json
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -10,26 +11,32 @@ import onepeak
 from onepeak.data.source import DataSource
 from onepeak.errors import InputError
 from onepeak.experiment import fit as fitting
+from onepeak.experiment import search as searching
 from onepeak.experiment.executors.here import HereExecutor
-from onepeak.experiment.fit import FitPlan, _rungs, begin_fit, check_same, fit, leaderboard, make_plan, plan_text
+from onepeak.experiment.fit import FitPlan, begin_fit, check_same, fit, leaderboard, make_plan, plan_text
 from onepeak.experiment.plan import Experiment, entries_from_text
+from onepeak.experiment.search import Cost, Step, UnfinishedError, next_step, searched, spread
 from onepeak.training.recipe import Recipe
 
 PLAN = FitPlan(
     preset="good",
     minutes=1,
     methods=["elb", "ce"],
-    folds=3,
-    epochs=[3, 6],
-    candidates=[4, 2],
-    seconds=30,
+    cost=Cost(epoch=0.01, start=0, folds=3),
+    look=0,
     backbone="mlp",
     frozen=False,
     parallel=False,
     data="planted",
     seed=0,
     lines=["data: planted"],
+    steps=[
+        Step(round=0, candidates=4, epochs=3, ahead=[6]),
+        Step(round=0, candidates=2, epochs=6),
+        Step(round=1, candidates=0, epochs=6, reason="that is enough"),
+    ],
 )
+"""Of a search that was decided before, so that nothing depends on the time."""
 
 
 @pytest.fixture(scope="module")
@@ -47,21 +54,28 @@ def planted(tmp_path_factory):
 def experiment_in(folder, methods="elb,ce"):
     source = DataSource(str(folder / "planted.csv"), label="grade")
     return Experiment(
-        name="planted", source=source, methods=entries_from_text(methods), protocol=str(folder / "parts.csv"), splits=1
+        name="planted",
+        source=source,
+        methods=entries_from_text(methods),
+        protocol=str(folder / "parts.csv"),
+        splits=1,
+        recipe={"epochs": 3},
     )
 
 
 @pytest.fixture
 def fitted(planted, tmp_path, fabric):
     def run(name="out", folder=planted, plan=PLAN, report=lambda _: None):
+        out = tmp_path / name
         return fit(
             experiment_in(folder),
-            tmp_path / name,
-            plan,
+            out,
+            begin_fit(out, plan),
             executor=HereExecutor(fabric),
             fabric=fabric,
             quiet=True,
             report=report,
+            clock=time.monotonic,
         )
 
     return run
@@ -70,15 +84,17 @@ def fitted(planted, tmp_path, fabric):
 def test_the_best_of_the_last_rung_is_the_model_and_all_candidates_are_on_the_board(fitted, tmp_path):
     result = fitted()
     board = result["fit"]["board"]
-    assert [row["epochs"] for row in board] == [6, 6, 3, 3, 3, 3]
-    assert board[0]["score"] <= board[1]["score"]
-    assert board[2]["score"] <= board[3]["score"] <= board[4]["score"]
-    assert {row["lr"] for row in board[:2]} == {row["lr"] for row in board[2:4]}  # the better ones went on
+    assert sorted(row["epochs"] for row in board) == [3, 3, 3, 3, 6, 6]
+    assert [row["score"] for row in board] == sorted(row["score"] for row in board)
+    better, longer = ([row for row in board if row["epochs"] == epochs] for epochs in (3, 6))
+    assert {row["lr"] for row in longer} == {row["lr"] for row in better[:2]}  # the better ones went on
     assert (result["method"], result["fit"]["members"]) == (board[0]["method"], 3)
     assert result["sizes"] == {"train": 96, "valid": 57, "test": 24}
     text = (tmp_path / "out" / "leaderboard.md").read_text()
     assert f"MAE {result['metrics']['test']['mae']:.3f}" in text
-    assert text.count("\n| ") == 7
+    assert text.count("\n| ") == 8
+    assert f"| always {result['constant']['label']!r} | | | {result['constant']['valid_mae']:.4f} | 0 | 0 |" in text
+    assert all(row["predict_ms"] > 0 for row in board)
     assert not (tmp_path / "out" / "search").exists()
     assert fitted() == json.loads((tmp_path / "out" / "result.json").read_text())  # done is done
 
@@ -108,9 +124,16 @@ def _rows(model, frame):
     return rows_of(frame.drop(columns="grade"), model.description.table).rows
 
 
-def test_a_fit_that_is_killed_ten_times_gives_the_same_model(fitted, tmp_path):
-    fitted("whole")
-    kills = []
+def settled(result):
+    """The board of a fit without the times in it."""
+    return [{**row, "seconds": 0, "predict_ms": 0} for row in result["fit"]["board"]]
+
+
+def test_a_fit_that_is_killed_ten_times_repeats_its_decisions_and_gives_the_same_model(fitted, tmp_path, monkeypatch):
+    monkeypatch.setattr(searching, "_MOST", 2)
+    monkeypatch.setattr(searching, "_VAIN_ROUNDS", 1)
+    plan = replace(PLAN, minutes=1000, steps=[])
+    results, decided = [fitted("whole", plan=plan)], []
     for after in (1, 4, 5, 9, 3, 17, 2, 30, 8, 21):
         events = []
 
@@ -119,17 +142,16 @@ def test_a_fit_that_is_killed_ten_times_gives_the_same_model(fitted, tmp_path):
             if len(events) == after:
                 raise KeyboardInterrupt
 
-        try:
-            fitted("killed", report=report)
-        except KeyboardInterrupt:
-            kills.append(after)
-    fitted("killed")
-    assert len(kills) >= 8
+        with pytest.raises(KeyboardInterrupt):
+            fitted("killed", plan=plan, report=report)
+        steps = json.loads((tmp_path / "killed" / "fit.json").read_text())["steps"]
+        assert steps[: len(decided)] == decided  # the seconds too: nothing is decided twice
+        decided = steps
+    results.append(fitted("killed", plan=plan))
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     for name in ("model.safetensors", "predictions.parquet"):
         assert (whole / name).read_bytes() == (killed / name).read_bytes()
-    boards = [json.loads((each / "result.json").read_text())["fit"]["board"] for each in (whole, killed)]
-    assert [{**row, "seconds": 0} for row in boards[0]] == [{**row, "seconds": 0} for row in boards[1]]
+    assert settled(results[0]) == settled(results[1])
 
 
 def test_nothing_of_the_test_part_reaches_a_choice(fitted, planted, tmp_path):
@@ -141,8 +163,7 @@ def test_nothing_of_the_test_part_reaches_a_choice(fitted, planted, tmp_path):
         table.loc[96:, column] = 3 - table.loc[96:, column]
         table.to_csv(other / name, index=False)
     first, second = fitted("first"), fitted("second", folder=other)
-    boards = [[{**row, "seconds": 0} for row in each["fit"]["board"]] for each in (first, second)]
-    assert boards[0] == boards[1]
+    assert settled(first) == settled(second)
     assert (tmp_path / "first" / "model.safetensors").read_bytes() == (
         tmp_path / "second" / "model.safetensors"
     ).read_bytes()
@@ -151,38 +172,94 @@ def test_nothing_of_the_test_part_reaches_a_choice(fitted, planted, tmp_path):
 
 
 def test_on_one_fold_the_model_is_a_single_network(fitted, tmp_path):
-    result = fitted(plan=replace(PLAN, folds=1, preset="fast", epochs=[4], candidates=[1]))
+    result = fitted(plan=replace(PLAN, cost=Cost(epoch=0.01, start=0, folds=1), preset="fast", steps=[]))
     assert result["fit"]["members"] == 1
     assert onepeak.load(tmp_path / "out").description.members == 1
     assert result["sizes"] == {"train": 72, "valid": 24, "test": 24}
 
 
-@pytest.mark.parametrize(("minutes", "preset"), [(0.2, "fast"), (1, "good"), (10, "best"), (100, "good")])
-def test_a_plan_fills_its_budget_and_does_not_exceed_it(planted, fabric, monkeypatch, minutes, preset):
-    monkeypatch.setattr(fitting, "probe", lambda *_, **__: ("mlp", 1e-4, 3.0))
-    plan = make_plan(experiment_in(planted), preset=preset, minutes=minutes, speedup=1.0, fabric=fabric)
-    assert plan.seconds <= 0.8 * 60 * minutes
-    assert plan.candidates == sorted(plan.candidates, reverse=True)
-    assert plan.epochs == sorted(plan.epochs)
-    most = {"fast": 3, "good": 27, "best": 81}[preset]
-    assert plan.candidates[0] == most or plan.seconds > 0.5 * 0.8 * 60 * minutes - 3
-    assert "the test part is opened once, at the end" in plan_text(plan)
+def test_a_plan_says_what_is_tried_and_what_a_training_takes(planted, fabric, monkeypatch):
+    monkeypatch.setattr(fitting, "probe", lambda *_, **__: ("mlp", 1e-3, 100.0))
+    plan = make_plan(experiment_in(planted), preset="good", minutes=1, speedup=1.0, fabric=fabric, clock=lambda: 7.0)
+    assert (plan.cost.epoch, plan.cost.folds) == (pytest.approx(0.096), 3)
+    text = plan_text(plan)
+    assert "search: learning rate, weight decay, method, in rounds of successive halving" in text
+    assert "time: 1 minutes; one candidate of 3 epochs takes about 4 s, after 1 min 40 s to read the images" in text
+    assert "not enough for one whole training, which takes 1 min 44 s" in text
+
+
+def carried_out(minutes, *, estimated, true, folds=3, epochs=90, rungs=3, start=0.2):
+    """The steps and the seconds of a search whose trainings take other times than was estimated."""
+    steps, cost, seconds = [], Cost(epoch=estimated, start=start, folds=folds), 0.0
+    for number in range(1000):
+        slow = true(number) if callable(true) else true
+        step = next_step(
+            steps, cost, 60 * minutes - seconds, epochs=epochs, fewest=3, rungs=rungs, most=27 if steps else 3
+        )
+        steps.append(step)
+        if not step.candidates:
+            return steps, seconds
+        real = Cost(epoch=slow, start=start, folds=folds)
+        took = real.of([step.candidates], [step.epochs])
+        trainings = step.candidates * folds
+        cost = cost.measured([{"seconds": slow * step.epochs}] * trainings, step.epochs, took)
+        seconds += took
+    raise AssertionError("a search without an end")
+
+
+@pytest.mark.parametrize("wrong", [0.25, 1, 4])
+@pytest.mark.parametrize("minutes", [2, 10, 60])
+def test_a_search_keeps_its_budget_though_trainings_take_other_times_than_estimated(minutes, wrong):
+    steps, seconds = carried_out(minutes, estimated=0.05, true=0.05 * wrong)
+    whole = Cost(epoch=0.05 * wrong, start=0.2, folds=3).of([1], [90])
+    assert 60 * minutes - 0.4 * whole <= seconds <= 1.01 * 60 * minutes
+    assert steps[-1].reason == "no time is left for another training"
+
+
+def test_a_machine_that_becomes_busy_costs_candidates_and_no_time():
+    calm, seconds = carried_out(10, estimated=0.05, true=0.05)
+    assert seconds <= 606
+    busy, seconds = carried_out(10, estimated=0.05, true=lambda number: 0.05 if number < 3 else 0.1)
+    assert seconds <= 606
+    assert sum(each.candidates for each in busy) < sum(each.candidates for each in calm)
+
+
+def test_short_of_time_the_first_training_has_fewer_epochs():
+    steps, seconds = carried_out(1, estimated=1, true=1)
+    assert [(each.candidates, each.epochs) for each in steps] == [(1, 19), (0, 90)]
+    assert seconds <= 60
+
+
+def test_a_training_of_minutes_begins_with_a_short_one_that_tells_its_time():
+    steps, seconds = carried_out(10, estimated=2, true=3, folds=1, epochs=200)
+    assert [(each.candidates, each.epochs) for each in steps[:2]] == [(1, 67), (1, 132)]
+    assert 0.9 * 600 <= seconds <= 606
 
 
 def test_the_search_covers_each_setting_evenly_and_leaves_what_was_given(planted):
-    names = fitting.searched(experiment_in(planted))
-    found = pd.DataFrame(fitting.spread(Recipe(lr=1e-3), names, 16, seed=1))
+    names = searched(experiment_in(planted))
+    found = pd.DataFrame(spread(Recipe(lr=1e-3), names, 16, seed=1))
     for name, low, high in (("lr", 1e-4, 1e-2), ("weight_decay", 1e-5, 0.3)):
         place = np.log(found[name] / low) / np.log(high / low)
         assert np.bincount((16 * place).astype(int), minlength=16).tolist() == [1] * 16
-    given = replace(experiment_in(planted), recipe={"lr": 0.01, "weight_decay": 0.1})
-    assert fitting.searched(given) == fitting.spread(Recipe(), [], 16, seed=1) == []
+    near = pd.DataFrame(spread(Recipe(lr=1e-3), names, 16, seed=1, around={"lr": 2e-3, "weight_decay": 1e-5}))
+    assert near["lr"].between(1e-3, 4e-3).all()
+    assert near["weight_decay"].between(1e-5, 1e-4).all()
+    assert searched(replace(experiment_in(planted), recipe={"lr": 0.01, "weight_decay": 0.1})) == []
 
 
-def test_a_rung_has_a_third_of_the_candidates_and_three_times_the_epochs():
-    assert _rungs(90, 9, 3) == ([10, 30, 90], [9, 3, 1])
-    assert _rungs(90, 2, 3) == ([30, 90], [2, 1]) or _rungs(90, 2, 3) == ([10, 30, 90], [2, 1, 1])
-    assert _rungs(90, 1, 3) == ([90], [1])
+def test_a_search_ends_when_two_rounds_find_nothing_better_and_says_so(planted, fabric, tmp_path, monkeypatch):
+    monkeypatch.setattr(searching, "_MOST", 2)
+    said = []
+    here = {"executor": HereExecutor(fabric), "fabric": fabric, "quiet": True, "clock": time.monotonic}
+    result = fit(experiment_in(planted), tmp_path, replace(PLAN, minutes=1000, steps=[]), tell=said.append, **here)
+    board, kept = result["fit"]["board"], json.loads((tmp_path / "fit.json").read_text())["steps"]
+    assert kept[-1]["candidates"] == 0
+    assert any("nothing is left to try" in line and "in 2 rounds were no better" in line for line in said)
+    assert len(board) == sum(each["candidates"] for each in kept)
+    scores = [row["score"] for row in board]
+    assert scores == sorted(scores)
+    assert {row["epochs"] for row in board} <= {3, 6, 12}  # more if the best was still improving
 
 
 @pytest.mark.bad_input
@@ -197,11 +274,26 @@ def test_a_plan_is_kept_and_other_settings_are_refused(tmp_path):
 
 
 def test_a_failed_candidate_is_last_on_the_board(fitted, planted, fabric, tmp_path):
-    experiment = replace(experiment_in(planted), recipe={"lr": 1e28, "optimizer": "sgd", "schedule": "constant"})
-    plan = replace(PLAN, folds=1, epochs=[3], candidates=[2], methods=["elb", "ce"])
-    with pytest.raises(fitting.UnfinishedError, match="No candidate could be trained"):
-        fit(experiment, tmp_path / "wild", plan, executor=HereExecutor(fabric), fabric=fabric, quiet=True)
-    rows = {"fit": {"board": [{"method": "ce", "epochs": 3, "score": None, "seconds": 0.0}]}, "selected_by": "mae"}
+    experiment = replace(
+        experiment_in(planted), recipe={"epochs": 3, "lr": 1e28, "optimizer": "sgd", "schedule": "constant"}
+    )
+    plan = replace(PLAN, cost=Cost(epoch=0.01, start=0, folds=1))
+    with pytest.raises(UnfinishedError, match="No candidate could be trained"):
+        fit(
+            experiment,
+            tmp_path / "wild",
+            plan,
+            executor=HereExecutor(fabric),
+            fabric=fabric,
+            quiet=True,
+            clock=time.monotonic,
+        )
+    rows = {
+        "fit": {"board": [{"method": "ce", "epochs": 3, "score": None, "seconds": 0.0, "predict_ms": 0.0}]},
+        "selected_by": "mae",
+    }
     shown = {"mae": 1.0, "accuracy": 0.5, "unimodal": 1.0}
-    text = leaderboard({**rows, "metrics": {"test": shown}, "constant": {"label": "a", "test_mae": 2.0}})
-    assert "| ce | default | 3 | failed | 0.0 |" in text
+    text = leaderboard(
+        {**rows, "metrics": {"test": shown}, "constant": {"label": "a", "test_mae": 2.0, "valid_mae": 2.0}}
+    )
+    assert "| ce | default | 3 | failed | 0.0 | 0 |" in text

@@ -225,6 +225,18 @@ def by_sgd(name, **more):
 
 
 @pytest.mark.bad_input
+def test_values_to_be_tuned_must_have_an_effect_and_not_be_given_too():
+    plan = replace(plan_checked_recipe({"lr": 0.3}), tune={"momentum": [0.5, 0.9], "lr": [0.1, 0.2]})
+    momentum, lr = refused(IMAGES, plan)
+    assert momentum.startswith("mine.toml: tune.momentum: `momentum` does nothing with optimizer='adamw'")
+    assert lr == "mine.toml: tune.lr: `tune` must leave lr alone, as it was given (0.3): give one of the two."
+    both = replace(plan_checked_recipe({}), tune={"momentum": [0.5, 0.9], "optimizer": ["adamw", "sgd"]})
+    assert checked_recipe(IMAGES, both).optimizer == "adamw"
+    recorded = plan_checked_recipe({"lr": 0.3}, record={"items": 4})
+    assert checked_recipe(IMAGES, replace(recorded, tune={"lr": [0.1]})).lr == 0.3  # the folder has every setting
+
+
+@pytest.mark.bad_input
 def test_a_common_setting_that_its_only_user_overrides_does_nothing():
     (line,) = refused(IMAGES, plan_checked_recipe({"momentum": 0.3}, [by_sgd("ce", momentum=0.5), "elb"]))
     assert line.startswith("mine.toml: recipe.momentum: `momentum` does nothing with optimizer='adamw', got 0.3: ")

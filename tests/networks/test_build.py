@@ -101,19 +101,6 @@ def test_weights_of_another_backbone_are_refused(tmp_path):
 
 
 @pytest.mark.bad_input
-def test_weights_from_two_places_are_refused(tmp_path):
-    with pytest.raises(InputError, match="`weights` and `pretrained` exclude each other"):
-        build_network(method("ce"), NetworkSettings(), weights=tmp_path, pretrained=True)
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize("settings", [SMALL, TABLE], ids=lambda settings: settings.backbone)
-def test_our_own_backbones_have_nothing_to_download(settings):
-    with pytest.raises(InputError, match=f"`pretrained` must be False with backbone='{settings.backbone}'"):
-        build_network(method("ce"), settings, pretrained=True)
-
-
-@pytest.mark.bad_input
 def test_a_table_has_columns():
     with pytest.raises(InputError, match="`num_features` must be an integer >= 1, got 0"):
         build_network(method("ce"), NetworkSettings(backbone="mlp", num_features=0))

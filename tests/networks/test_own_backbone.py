@@ -171,9 +171,6 @@ def test_settings_that_do_nothing_are_refused(nets):
         built(f"{nets}:Maps", hidden=(3,))
     with pytest.raises(InputError, match="`pooling` does nothing with rows of a table, got 'max'"):
         built(f"{nets}:rows", num_features=3, pooling="max")
-    elb = onepeak.method("elb", num_classes=4)
-    with pytest.raises(InputError, match="`pretrained` must be False"):
-        build_network(elb, NetworkSettings(backbone=f"{nets}:Maps"), pretrained=True)
 
 
 @pytest.mark.bad_input

@@ -1,6 +1,7 @@
 import dataclasses
 import tomllib
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from onepeak.data.images.augment import Augment
 from onepeak.data.images.resize import Resize
+from onepeak.data.manifest import ImageFiles
 from onepeak.errors import InputError
 from onepeak.metrics.catalog import METRICS
 from onepeak.training.imbalance import class_weights
@@ -254,6 +256,21 @@ def test_a_table_has_no_images_and_its_network_no_batch_norm():
     assert list(problems) == ["bits", "resize.scale", "augment.crop", "augment.horizontal_flip", "sync_batch_norm"]
     assert problems["augment.crop"] == "`crop` does nothing for a table, got 8: leave it out."
     assert "sync_batch_norm" not in found(given, Recipe(), data=planted_table(), backbone="mine:network")
+
+
+@pytest.mark.bad_input
+def test_a_frozen_backbone_sees_no_crops_and_dicom_says_its_own_bits():
+    given = {"augment": {"crop": 8, "horizontal_flip": True}, "bits": 12}
+    assert (
+        found(given | {"bits": None}, IMAGES, frozen=True)["augment.crop"]
+        == "`crop` does nothing with a frozen backbone, which sees whole images, got 8: leave it out."
+    )
+    images = planted_images(4)
+    paths = tuple(f"{number}.DCM" for number in range(len(images)))
+    scans = replace(images, items=ImageFiles(root=Path(), paths=paths))
+    assert found({"bits": 12}, IMAGES, data=scans)["bits"].startswith(
+        "`bits` does nothing for DICOM, whose files say which of their bits they use, got 12"
+    )
 
 
 @pytest.mark.bad_input

@@ -25,7 +25,7 @@ _CONFIDENCE = "95 % confidence"
 """The column of confidence intervals: not of the model's intervals of classes."""
 
 
-@options.with_flags(source=options.LABELLED | options.only("skip_bad"), posterior=options.POSTERIOR)
+@options.with_flags(source=options.LABELLED | options.only("subgroup", "skip_bad"), posterior=options.POSTERIOR)
 def evaluate(
     model: Path,
     data: str,
@@ -92,6 +92,13 @@ def evaluate(
     print_table(("as predicted", "value", _CONFIDENCE, "what it is"), _as_predicted(found))
     typer.echo()
     print_table(*_by_class(loaded.classes, found))
+    for column, figures in found.subgroups.items():
+        typer.echo()
+        rows = [
+            (name, f"{each['samples']:,}", f"{each['accuracy']:.1%}", f"{each['mae']:.4f}")
+            for name, each in figures.items()
+        ]
+        print_table((column, "samples", "accuracy", "mae"), rows)
     if (against := found.label_distribution) is not None:
         typer.echo()
         print_note(
@@ -144,6 +151,7 @@ def _record(model: "Model", name: str, part: str | None, found: "Evaluation") ->
         "metrics": found.metrics,
         "calibrated": found.calibrated,
         "paradoxical": found.paradoxical,
+        **({"subgroups": found.subgroups} if found.subgroups else {}),
         **cost,
         **({} if found.label_distribution is None else {"label_distribution": found.label_distribution}),
         "confidence": confidence,

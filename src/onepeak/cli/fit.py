@@ -1,7 +1,8 @@
 """`onepeak fit`: the best model in the minutes given. `onepeak finish`: the model that a comparison chose."""
 
+import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -12,17 +13,21 @@ from onepeak.cli.output import print_note, print_notes
 PLAN: options.Flags = {name: each for name, each in options.PLAN.items() if name not in ("freeze", "precision")}
 
 
-@options.with_flags(source=options.SOURCE, plan=PLAN, recipe_changes=options.RECIPE, network=options.NETWORK)
+@options.with_flags(source=options.TRAINED, plan=PLAN, recipe_changes=options.RECIPE, network=options.NETWORK)
 def fit(
     data: str,
     source: dict[str, Any],
     plan: dict[str, Any],
     methods: Annotated[
-        str, flag("Training", "--methods", "Methods to choose from in validation, such as peak,elb,corn.")
-    ] = "peak",
+        str | None,
+        flag(
+            "Training", "--methods", "Methods to choose from in validation (default: peak; of good and best some more)."
+        ),
+    ] = None,
     minutes: Annotated[float, flag("Training", "--minutes", "Time for everything together.", min=0.1)] = 30.0,
     preset: Annotated[
-        str, flag("Training", "--preset", "fast (a few settings), good (a search) or best (a search, five networks).")
+        Literal["fast", "good", "best"],
+        flag("Training", "--preset", "fast (a few settings), good (a search) or best (a search, five networks)."),
     ] = "good",
     *,
     recipe_changes: dict[str, Any],
@@ -31,6 +36,10 @@ def fit(
         flag("Network", "--freeze/--no-freeze", "Keep the backbone's weights (default: on a CPU with --weights)."),
     ] = None,
     network: dict[str, Any],
+    flips: Annotated[
+        bool | None,
+        flag("Prediction", "--flips/--no-flips", "Try the mean over mirror images (default: with --preset best)."),
+    ] = None,
     device: str = "auto",
     workers: int | None = None,
     cache: Path | None = None,
@@ -45,13 +54,14 @@ def fit(
 
     Example: onepeak fit biopsies --minutes 5 --preset fast --out model
     """
+    began = time.monotonic()  # before torch is loaded, which takes seconds
+
     import torch
 
-    from onepeak._core.check import check_choice
     from onepeak.cli.train.warnings import first_weights_notes
     from onepeak.experiment.executors.here import HereExecutor
     from onepeak.experiment.executors.local import LocalExecutor
-    from onepeak.experiment.fit import begin_fit, check_same, leaderboard, make_plan
+    from onepeak.experiment.fit import METHODS, begin_fit, check_same, leaderboard, make_plan
     from onepeak.experiment.fit import fit as fit_model
     from onepeak.experiment.plan import entries_from_text
     from onepeak.training.devices import make_fabric
@@ -59,7 +69,6 @@ def fit(
     from onepeak.training.progress import check_logger
 
     check_logger(logger)
-    check_choice("preset", preset, ("fast", "good", "best"))
     fabric = make_fabric(device=device)
     weights, backbone = plan.get("weights"), network.get("backbone")
     trained_from_nothing = backbone in ("mlp", "small")
@@ -69,7 +78,7 @@ def fit(
         plan = {"normalise": "timm", **plan}
     experiment = options.experiment_of(
         data,
-        entries_from_text(methods),
+        entries_from_text(methods or METHODS[preset]),
         source=source,
         plan={**plan, "splits": 1, "freeze": freeze},
         recipe_changes=recipe_changes,
@@ -78,10 +87,17 @@ def fit(
     out = out or Path("out", f"{experiment.name}-fit")
     check_out(out)
     work = begin_fit(out, None)
+    before = 0.0 if work is None else work.spent
+
+    def clock() -> float:
+        return before + time.monotonic() - began
+
     if work is None:
         refuse_others(out)
         speedup = LocalExecutor(device=device, workers=workers).speedup(3)
-        work = make_plan(experiment, preset=preset, minutes=minutes, speedup=speedup, fabric=fabric)
+        work = make_plan(
+            experiment, preset=preset, minutes=minutes, speedup=speedup, fabric=fabric, clock=clock, flips=flips
+        )
         if not dry_run:
             begin_fit(out, work)
     labels = [entry.label for entry in experiment.methods]
@@ -104,6 +120,7 @@ def fit(
         quiet=quiet,
         logger=logger,
         tell=print_note if not quiet else lambda _: None,
+        clock=clock,
     )
     typer.echo(leaderboard(result).partition("|")[0].split("\n\n")[1])
     _tell_model(out, quiet=quiet)
@@ -112,6 +129,12 @@ def fit(
 @options.with_flags()
 def finish(
     comparison: Annotated[Path, typer.Argument(help="Folder of a comparison.")],
+    refit: Annotated[
+        bool | None,
+        flag("Training", "--refit/--no-refit", "Train once on all samples, test parts too (default: for a table)."),
+    ] = None,
+    device: str = "auto",
+    cache: Path | None = None,
     out: Annotated[
         Path | None, flag("Output", "--out", "New folder for the model (default: COMPARISON/model).")
     ] = None,
@@ -119,19 +142,27 @@ def finish(
 ) -> None:
     """Makes one model of a comparison: the method that is best in validation, as the mean of its folds' networks.
 
+    With --refit it is one network, trained on all samples for as many epochs as the runs kept. Either way, calibration
+    and figures are those of the runs.
+
     Example: onepeak finish comparison --out model
     """
     from onepeak._core.wording import counted
     from onepeak.experiment.finish import choice_of
     from onepeak.experiment.finish import finish as finish_comparison
+    from onepeak.experiment.finish import refit as refit_choice
+    from onepeak.training.devices import make_fabric
 
     choice = choice_of(comparison)
     out = out or comparison / "model"
-    finish_comparison(choice, out)
+    refit = choice.of_rows if refit is None else refit
+    if refit:
+        refit_choice(choice, out, fabric=make_fabric(device=device), cache=cache)
+    else:
+        finish_comparison(choice, out)
     if not quiet:
-        print_note(
-            f"{choice.label}: validation {choice.select} {choice.value:.3f}, {counted(len(choice.runs), 'network')}"
-        )
+        content = "one network of all samples" if refit else counted(len(choice.runs), "network")
+        print_note(f"{choice.label}: validation {choice.select} {choice.value:.3f}, {content}")
     _tell_model(out, quiet=quiet)
 
 

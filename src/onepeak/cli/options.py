@@ -92,6 +92,8 @@ SOURCE: Flags = LABELLED | flags(
     skip_bad=(bool, "Skip rows with bad cells and images that are missing or unreadable."),
 )
 """The same of data to train on."""
+TRAINED: Flags = SOURCE | flags("Data", subgroup=(list[str], "Column by whose values figures are given, such as sex."))
+"""The same of data to train and to measure on."""
 PLAN: Flags = (
     flags(
         "Data",
@@ -103,6 +105,7 @@ PLAN: Flags = (
         allow_leak=(bool, "Train even if samples leak between parts."),
     )
     | flags("Training", seed=(int, "Random seed (default: 0)."))
+    | flags("Output", licence="Licences of the data and the weights, for the model's card.")
     | flags(
         "Network",
         weights=(str, "File of backbone weights, or pretrained (timm's own; needs a network).", {"callback": at_home}),
@@ -145,7 +148,7 @@ FLAGS: Flags = {
     "data": Annotated[
         str, typer.Argument(help="Name of a known data set, a folder with one subfolder per class, or a CSV file.")
     ],
-    **SOURCE,
+    **TRAINED,
     **PLAN,
     **NETWORK,
     **flags(

@@ -1,6 +1,6 @@
 """The common form of all data: samples, integer labels, the classes in order, and groups."""
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
@@ -158,6 +158,8 @@ class Manifest:
     """The person, patient or slide of each sample; a group must not be in two parts of a split."""
     strata: tuple[str, ...] | None = None
     """Another property to balance across the parts of a split, such as gender; one value per sample."""
+    subgroups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Columns by whose values figures are given, such as sex or site; one value per sample."""
     rows: tuple[Hashable, ...] | None = None
     """The name of each sample's row in its table: the line of a CSV, the number in a parquet file, or the index."""
     label_column: str | None = None
@@ -240,6 +242,7 @@ class Manifest:
             labels=self.labels[chosen],
             groups=groups,
             strata=of_chosen(self.strata),
+            subgroups={name: tuple(values[index] for index in chosen) for name, values in self.subgroups.items()},
             rows=of_chosen(self.rows),
             distribution=self.distribution and self.distribution.take(chosen),
             true_log_probs=None if self.true_log_probs is None else self.true_log_probs[chosen],

@@ -1,16 +1,18 @@
 """Where data come from: a known set, a folder, a CSV or a parquet file; opened as a manifest."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from pathlib import Path
 
 from onepeak._core.files import expanded
+from onepeak._core.imports import Frame
+from onepeak._core.registry import unknown_name
 from onepeak._core.wording import did_you_mean, did_you_mean_file
 from onepeak.data.datasets import DATASETS
 from onepeak.data.images.folder import read_folder, refuse_names
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.order import Order, classes_file
-from onepeak.data.tables.cells import columns_with_points
+from onepeak.data.tables.cells import columns_with_points, texts_of
 from onepeak.data.tables.columns import GROUP, LABEL, PATH, label_columns
 from onepeak.data.tables.frame import from_frame
 from onepeak.data.tables.read import CSV_SUFFIXES, PARQUET_SUFFIXES, Table, read_table
@@ -53,6 +55,9 @@ class DataSource:
     """The column of groups, by default `group` if there is one."""
     path: str | None = None
     """The column of image paths in a list, by default `path` if there is one."""
+    subgroup: Sequence[str] = ()
+    """Columns by whose values figures are given, such as sex or site. Those of a table of features are features too,
+    unless `drop` names them."""
     text: str | None = None
     """The column of texts, if the rows are texts."""
     columns: Sequence[str] = ()
@@ -86,7 +91,7 @@ class DataSource:
             object.__setattr__(self, "order", tuple(self.order))
         elif self.order is not None and not isinstance(self.order, str | Path | range):
             raise InputError(f"`order` must be the classes, lowest first: 'a,b,c' or a list, got {self.order!r}.")
-        for name in ("columns", "category", "drop", "missing"):
+        for name in ("subgroup", "columns", "category", "drop", "missing"):
             names = getattr(self, name)
             if not isinstance(names, list | tuple) or not all(isinstance(each, str) for each in names):
                 kind = "cells" if name == "missing" else "columns"
@@ -157,7 +162,7 @@ class DataSource:
         assert table is not None  # it is a file
         label = self.label or self.raters or self.label_probs or LABEL
         group, images = self.group or GROUP, self.path or PATH
-        labels = label_columns(label, table.frame.columns)
+        labels, written = label_columns(label, table.frame.columns), table.frame
         is_list = images in table.frame.columns and images not in self.drop and self.text is None
         if is_list:
             self._refuse("a list of images", but=(*_OF_A_LIST, "order", "category", "drop"))
@@ -196,7 +201,23 @@ class DataSource:
         except InputError as error:
             page: Page = "images" if is_list else "table"
             raise error.at(file=str(file), page=page) from error
-        return replace(manifest, notes=(*notes, *manifest.notes))
+        return replace(manifest, notes=(*notes, *manifest.notes), subgroups=self._subgroups(written, manifest.rows))
+
+    def _subgroups(self, frame: Frame, rows: Sequence[Hashable] | None) -> dict[str, tuple[str, ...]]:
+        """Returns the values of the columns of subgroups, for the rows that are used."""
+        found = {}
+        for name in self.subgroup:
+            if name not in frame.columns:
+                error = unknown_name("column", name, list(frame.columns))
+                raise InputError(str(error), argument="subgroup", fix="Name the column with `subgroup`.")
+            found[name] = tuple(value or "not given" for value in texts_of(frame[name].reindex(list(rows or ()))))
+            if (count := len(set(found[name]))) > _MOST_SUBGROUPS:
+                raise InputError(
+                    f"`subgroup` must name columns with at most {_MOST_SUBGROUPS} values, got {name!r} with {count:,}: "
+                    "join values in a column of its own.",
+                    argument="subgroup",
+                )
+        return found
 
     def _refuse(self, what: str, *, but: Collection[str]) -> None:
         """Raises an error for settings that have no use for these data."""
@@ -205,7 +226,8 @@ class DataSource:
                 raise InputError(f"`{each.name}` has no use for {what}: leave it out.", argument=each.name)
 
 
-_OF_A_LIST = ("root", "label", "raters", "label_probs", "group", "path", "encoding", "missing")
+_OF_A_LIST = ("root", "label", "raters", "label_probs", "group", "path", "subgroup", "encoding", "missing")
+_MOST_SUBGROUPS = 100
 
 
 def _own(manifest: Manifest) -> Manifest:

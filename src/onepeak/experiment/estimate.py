@@ -31,7 +31,6 @@ from onepeak.experiment.prepared import (
     splits_of,
 )
 from onepeak.experiment.results import read_history
-from onepeak.experiment.tuning import grid_of
 from onepeak.training.features import features_of
 from onepeak.training.prepare import prepare
 from onepeak.training.recipe import Recipe
@@ -105,7 +104,7 @@ def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> Esti
     for run, result in zip(runs, results, strict=True):
         state: State = "finished"
         own = recipe_of(run.entry, recipe)
-        own = replace(own, epochs=own.epochs * len(grid_of(experiment.tune)))
+        own = replace(own, epochs=own.epochs * len(experiment.trials))
         work = work_of(by_number[run.split, run.fold], own)
         at_most = own.patience is not None and result is None
         if result is None:

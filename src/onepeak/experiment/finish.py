@@ -1,23 +1,34 @@
 """`onepeak finish`: the model that a comparison chose, by validation alone."""
 
 import shutil
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from torch import nn
+from torch import Tensor, nn
 
+from onepeak.data.splits import Split
 from onepeak.errors import InputError
+from onepeak.experiment.plan_file import read_plan
+from onepeak.experiment.prepared import open_experiment
 from onepeak.experiment.results import read_results
+from onepeak.experiment.run_files import CONFIG, read_run
 from onepeak.experiment.tuning import chosen
 from onepeak.networks.build import mean_of
 from onepeak.networks.network import Network
 from onepeak.posterior.predictions import Predictions
 from onepeak.training.calibration import calibration_of
 from onepeak.training.card import write_card
+from onepeak.training.devices import same_bits
 from onepeak.training.ensemble import ONE_PEAKED
 from onepeak.training.evaluate import measure
+from onepeak.training.familiarity import ImageRange, load_familiarity, save_familiarity
 from onepeak.training.features import BACKBONE
+from onepeak.training.imbalance import class_weights
+from onepeak.training.loop import Loop
 from onepeak.training.model_files import (
+    keep_encoder,
     load_description,
     load_held_out_items,
     load_network,
@@ -27,20 +38,33 @@ from onepeak.training.model_files import (
     save_trained_items,
     write_digests,
 )
-from onepeak.training.out_folder import make_out, refuse_others
+from onepeak.training.out_folder import RESULT, make_out, refuse_others
 from onepeak.training.predictions_file import part_predictions
+from onepeak.training.progress import Watch
+from onepeak.training.run import CHECKPOINT, fingerprint, make_network
+
+if TYPE_CHECKING:
+    from lightning.fabric import Fabric
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
     """What a comparison chose."""
 
+    comparison: Path
     label: str
     select: str
     value: float
     """The mean of its validation metric."""
+    tuned: dict[str, Any]
+    """The settings that most of its runs chose, if they were tuned."""
     runs: tuple[Path, ...]
     """Its runs on the folds of the first split: the members of the model."""
+
+    @property
+    def of_rows(self) -> bool:
+        """Whether it is a comparison on a table, of which every run has its own encoder."""
+        return load_description(self.runs[0]).table is not None
 
 
 def choice_of(comparison: Path) -> Choice:
@@ -53,49 +77,107 @@ def choice_of(comparison: Path) -> Choice:
     means = results.groupby("label", sort=False)[f"valid_{metric}"].mean()
     label = str(means.index[chosen(means.tolist(), metric)])
     own = results[(results["label"] == label) & (results["split"] == results["split"].min())]
-    return Choice(label=label, select=metric, value=float(means[label]), runs=tuple(map(Path, own["folder"])))
+    (tuned, _), *_ = Counter(tuple(each.items()) for each in own["tuned"]).most_common()
+    return Choice(
+        comparison=comparison,
+        label=label,
+        select=metric,
+        value=float(means[label]),
+        tuned=dict(tuned),
+        runs=tuple(map(Path, own["folder"])),
+    )
 
 
 def finish(choice: Choice, out: Path) -> None:
-    """Writes the mean of the networks of all folds as one model, calibrated on what each predicted out of its fold.
-
-    Its test figures are those of its members, each on its own test part.
-    """
+    """Writes the mean of the networks of all folds as one model, calibrated on what each predicted out of its fold."""
+    if choice.of_rows:
+        raise InputError(
+            "`--no-refit` needs runs that read their data alike, got a comparison on a table, where every run has its "
+            "own encoder of rows: leave it out.",
+            argument="refit",
+        )
     refuse_others(out)
     make_out(out)
-    descriptions = [load_description(run) for run in choice.runs]
-    first = descriptions[0]
-    if any(each.table != first.table for each in descriptions):
-        raise InputError(
-            "`finish` needs runs that encode rows alike, got a comparison on a table, where every fold has its own "
-            "encoder: use onepeak fit, or give one of the runs to predict."
-        )
-    networks = [load_network(run, each) for run, each in zip(choice.runs, descriptions, strict=True)]
-    frozen = all((run / BACKBONE).is_file() for run in choice.runs)
-    held_out = Predictions.joined([replace(part_predictions(run, "valid"), sources=()) for run in choice.runs])
-    one_peak = float(held_out.unimodal.double().mean()) >= ONE_PEAKED
-    if frozen:
+    networks = [load_network(run, load_description(run)) for run in choice.runs]
+    if all((run / BACKBONE).is_file() for run in choice.runs):
         shutil.copyfile(choice.runs[0] / BACKBONE, out / BACKBONE)
         networks = [Network(nn.Identity(), each.head, each.method) for each in networks]
+    one_peak = float(_held_out(choice).unimodal.double().mean()) >= ONE_PEAKED
     state = networks[0].state_dict()
     if len(networks) > 1:  # class weights differ between folds, and predictions do not use them
         mean = mean_of(networks, one_peak=one_peak)
         state = {name: value for name, value in mean.state_dict().items() if not name.endswith("method.class_weight")}
+    weight = load_description(choice.runs[0]).class_weight if len(networks) == 1 else None
+    save_trained_items(out, [item for run in choice.runs for item in _all_items(run)])
+    _write(choice, out, state, members=len(networks), one_peak=one_peak and len(networks) > 1, class_weight=weight)
+
+
+def refit(
+    choice: Choice, out: Path, *, fabric: "Fabric", cache: Path | None = None, watches: tuple[Watch, ...] = ()
+) -> None:
+    """Trains the chosen method on all samples, the test parts too, and writes the network as a model.
+
+    It has as many epochs as the runs kept on average, and their calibration: each predicted samples that it was not
+    trained on. Killed, it goes on from its last checkpoint.
+    """
+    if not (out / CHECKPOINT).exists():
+        refuse_others(out)
+    make_out(out)
+    plan = read_plan(choice.comparison / CONFIG)
+    (entry,) = [each for each in plan.methods if each.label == choice.label]
+    prepared_experiment = open_experiment(replace(plan, methods=(entry,), tune={}), cache=cache, quiet=True)
+    prepared, settings = prepared_experiment.prepared, prepared_experiment.settings(entry)
+    kept = [read_run(run / RESULT).best_epoch + 1 for run in choice.runs]
+    recipe = replace(
+        settings.recipe, **choice.tuned | {"epochs": round(sum(kept) / len(kept)), "select": "last", "patience": None}
+    )
+    settings, manifest = replace(settings, recipe=recipe), prepared.manifest
+    split = Split.all_of(len(manifest))
+    with same_bits():
+        feed, encoder = prepared.feed(split, recipe, fabric.device, settings.network)
+        weight = class_weights(recipe.class_weight, manifest.labels, manifest.num_classes)
+        shape, features = settings.shape(encoder), prepared.features
+        network = make_network(settings, shape, manifest.num_classes, class_weight=weight, features=features)
+        loop = Loop(
+            network.to(fabric.device),
+            feed,
+            manifest.labels,
+            split,
+            recipe,
+            fabric=fabric,
+            seed=settings.seed,
+            select="last",
+            watches=watches,
+            label_probs=None if manifest.distribution is None else manifest.distribution.probs,
+        )
+        known = fingerprint(settings, prepared, split, fabric)
+        loop.run(checkpoint=out / CHECKPOINT, fingerprint=known)
+    if features is not None:
+        features.link_backbone(out)
+        save_familiarity(out, load_familiarity(choice.runs[0]))  # of the backbone that all share
+    keep_encoder(out, None if encoder is None else encoder.texts)
+    save_trained_items(out, prepared.digests)
+    image_range = None if prepared.store is None else ImageRange.learn(prepared.store, split.train)
+    changes = {"network": shape, "table": encoder, "class_weight": weight, "image_range": image_range}
+    _write(choice, out, loop.network.state_dict(), **changes)
+    (out / CHECKPOINT).unlink(missing_ok=True)
+
+
+def _write(choice: Choice, out: Path, state: dict[str, Tensor], **changes: Any) -> None:
+    """Writes the model with the figures of its runs: of validation together, of their test parts on average."""
+    descriptions, held_out = [load_description(run) for run in choice.runs], _held_out(choice)
     tests = [each.metrics["test"] for each in descriptions]
     test = {name: sum(each[name] for each in tests) / len(tests) for name in tests[0]}
-    save_trained_items(out, [item for run in choice.runs for item in _all_items(run)])
+    metrics = {"valid": measure(held_out), "test": test}
+    description = replace(descriptions[0], metrics=metrics, calibration=calibration_of(held_out), **changes)
     save_held_out_items(out, [])
-    description = replace(
-        first,
-        metrics={"valid": measure(held_out), "test": test},
-        calibration=calibration_of(held_out),
-        members=len(networks),
-        one_peak=one_peak and len(networks) > 1,
-        class_weight=first.class_weight if len(networks) == 1 else None,
-    )
     save_model(out, description, state)
     write_card(out, description, {})
     write_digests(out)
+
+
+def _held_out(choice: Choice) -> Predictions:
+    return Predictions.joined([replace(part_predictions(run, "valid"), sources=()) for run in choice.runs])
 
 
 def _all_items(run: Path) -> list[str]:

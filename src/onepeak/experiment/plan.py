@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any, get_args
 
@@ -237,6 +238,8 @@ class Experiment:
     precision: Precision = "fp32"
     allow_leak: bool = False
     """Whether to train although the splits leak; every record then lists the leaks."""
+    licence: str | None = None
+    """Licences of the data and of the initial weights, for the cards of its models."""
     file: str | None = field(default=None, compare=False, metadata=NOT_A_SETTING)
     """The file that it was read from, for messages."""
     recipe_source: RecipeSource | None = field(default=None, compare=False, metadata=NOT_A_SETTING)
@@ -245,7 +248,7 @@ class Experiment:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise InputError(f"`name` must consist of letters, digits and + . _ -, got {self.name!r}.")
-        for name in ("protocol", "weights"):
+        for name in ("protocol", "weights", "licence"):
             value = getattr(self, name)
             if not isinstance(value, str) and (value is not None or name == "protocol"):
                 raise InputError(f"`{name}` must be text, got {value!r}.")
@@ -274,6 +277,11 @@ class Experiment:
                 raise InputError(
                     f"`methods` must have different labels, got {label!r} twice: give one of them a `label`."
                 )
+
+    @property
+    def trials(self) -> list[dict[str, Any]]:
+        """Every combination of the values to be tuned; one without any setting if there is nothing to tune."""
+        return [dict(zip(self.tune, values, strict=True)) for values in product(*self.tune.values())]
 
     @property
     def weights_file(self) -> Path | None:

@@ -61,10 +61,10 @@ class PreparedExperiment:
             features=None if self.prepared.features is None else self.prepared.features.digest,
         )
 
-    def shared_by_parts(self, split: Split) -> dict[str, list[str]]:
-        """Returns the record of items that the parts share; empty if they share none."""
-        leaks = self.leaks.get(split.name)
-        return {"shared_by_parts": list(leaks)} if leaks else {}
+    def notes_of_run(self, split: Split) -> dict[str, Any]:
+        """Returns what the result of a run says besides its settings: samples that its parts share, and licences."""
+        leaks, licence = self.leaks.get(split.name), self.experiment.licence
+        return {**({"shared_by_parts": list(leaks)} if leaks else {}), **({"licence": licence} if licence else {})}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -280,7 +280,7 @@ def checked_recipe(manifest: Manifest, experiment: Experiment, *, cache: Path | 
     backbone = experiment.network.get("backbone")
 
     def useless(given: Mapping[str, Any], recipes: Sequence[Recipe], prefix: str) -> Iterator[InputError]:
-        for problem in without_effect(given, recipes, manifest, backbone=backbone):
+        for problem in without_effect(given, recipes, manifest, backbone=backbone, frozen=experiment.freeze):
             yield problem.at(prefix + problem.key)
 
     recipes: list[Recipe] = []
@@ -298,6 +298,14 @@ def checked_recipe(manifest: Manifest, experiment: Experiment, *, cache: Path | 
             users = [own for entry, own in zip(experiment.methods, recipes, strict=True) if key not in entry.recipe]
             of_all += useless({key: value}, users, common.prefix)
     of_all += _weight_problems(experiment.recipe, common.prefix, manifest)
+    tuned = [replace(own, **changes) for own in recipes for changes in experiment.trials]
+    of_all += useless(experiment.tune, tuned, "tune.")
+    for name in experiment.tune:
+        if name in experiment.recipe and name not in common.exempt:
+            text = (
+                f"`tune` must leave {name} alone, as it was given ({experiment.recipe[name]!r}): give one of the two."
+            )
+            of_all.append(InputError(text, key=f"tune.{name}"))
     if problems := [*(problem.at(file=common.file) for problem in of_all), *of_methods]:
         raise together(problems)
     return recipe

@@ -117,6 +117,8 @@ class TrialResult:
 
     value: float | None
     seconds: Annotated[float, Within(0)]
+    predict_seconds: Annotated[float, Within(0)] = math.nan
+    """Of the prediction of one sample."""
     best_epoch: Count | None = None
     error: str | None = None
 

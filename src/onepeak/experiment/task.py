@@ -11,7 +11,7 @@ from onepeak.experiment.events import Elsewhere, EpochDone, Event, Failed, Finis
 from onepeak.experiment.folder import claim, forget_failure, read_failure, read_result, write_failure
 from onepeak.experiment.grid import Run
 from onepeak.experiment.prepared import PreparedExperiment
-from onepeak.experiment.tuning import grid_of, train_tuned
+from onepeak.experiment.tuning import train_tuned
 from onepeak.training.graphs import is_out_of_memory
 from onepeak.training.progress import LoggerWatch, Row
 from onepeak.training.run import train_run
@@ -76,14 +76,14 @@ def _train(
 ) -> dict[str, Any]:
     (split,) = [each for each in prepared_experiment.splits if (each.split, each.fold) == (run.split, run.fold)]
     settings, prepared = prepared_experiment.settings(run.entry), prepared_experiment.prepared
-    notes = {"label": run.entry.label, **prepared_experiment.shared_by_parts(split)}
+    notes = {"label": run.entry.label, **prepared_experiment.notes_of_run(split)}
     loggers = () if prepared_experiment.logger == "none" else (LoggerWatch(prepared_experiment.logger, place),)
-    if tune := prepared_experiment.experiment.tune:
-        epochs, grid = settings.recipe.epochs, grid_of(tune)
+    if prepared_experiment.experiment.tune:
+        epochs, trials = settings.recipe.epochs, prepared_experiment.experiment.trials
         watch = partial(_Watch, run, report)
         return train_tuned(
             settings,
-            grid,
+            trials,
             prepared,
             split,
             place,

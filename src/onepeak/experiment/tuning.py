@@ -8,7 +8,6 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +25,6 @@ from onepeak.training.run import CHECKPOINT, RunSettings, train_run
 
 TRIALS = "tuning"
 """The folder of a run's trials, which is gone when the run is finished."""
-
-
-def grid_of(tune: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """Returns every combination of the values; one without any setting if there is nothing to tune.
-
-    Example:
-        >>> grid_of({"lr": [0.1, 0.2], "ema": [0.9]})
-        [{'lr': 0.1, 'ema': 0.9}, {'lr': 0.2, 'ema': 0.9}]
-    """
-    return [dict(zip(tune, values, strict=True)) for values in product(*tune.values())]
 
 
 def in_words(settings: Mapping[str, Any]) -> str:

@@ -107,7 +107,6 @@ def build_network(
     settings: NetworkSettings,
     *,
     weights: Path | None = None,
-    pretrained: bool = False,
     seed: int | None = None,
 ) -> Network:
     """Builds a backbone and a head for a method.
@@ -120,8 +119,7 @@ def build_network(
         method: The method that reads the outputs.
         settings: Backbone, pooling and layers.
         weights: A local weight file for the backbone, see `onepeak.networks.weights.load_weights`; the head starts with
-            new weights.
-        pretrained: Whether to download timm's weights for the backbone; otherwise nothing is downloaded.
+            new weights. Nothing is downloaded.
         seed: Seed of the initial weights; by default they come from torch's global random state.
 
     Example:
@@ -131,10 +129,8 @@ def build_network(
         >>> network.evidence(torch.zeros(2, 3, 64, 64)).shape
         torch.Size([2, 8, 8, 8])
     """
-    if weights is not None and pretrained:
-        raise InputError("`weights` and `pretrained` exclude each other: give the file, or let timm download weights.")
     with seeded(seed, "backbone"):
-        backbone = _backbone(settings, pretrained)
+        backbone = _backbone(settings)
     of_maps = backbone.gives_maps if isinstance(backbone, OwnBackbone) else not isinstance(backbone, Mlp)
     network = _with_head(backbone, method, settings, backbone.num_channels, of_maps=of_maps, seed=seed)
     network.notes = () if weights is None else _load(backbone, weights)
@@ -187,20 +183,17 @@ def network_around(
     return network
 
 
-def _backbone(settings: NetworkSettings, pretrained: bool) -> SmallConvNet | Mlp | TimmBackbone | OwnBackbone:
-    own = is_own(settings.backbone)
-    if pretrained and (own or settings.backbone in ("mlp", "small")):
-        raise InputError(f"`pretrained` must be False with backbone={settings.backbone!r}, which has no such weights.")
+def _backbone(settings: NetworkSettings) -> SmallConvNet | Mlp | TimmBackbone | OwnBackbone:
     match settings.backbone:
         case "mlp":
             columns = check_integer("num_features", settings.num_features or 0, minimum=1)
             return Mlp(columns, hidden=settings.hidden, dropout=settings.dropout)
         case "small":
             return SmallConvNet()
+        case name if is_own(name):
+            return OwnBackbone(name, num_features=settings.num_features)
         case name:
-            if own:
-                return OwnBackbone(name, num_features=settings.num_features)
-            return TimmBackbone(name, pretrained=pretrained)
+            return TimmBackbone(name)
 
 
 def _with_head(
@@ -245,13 +238,16 @@ def _load(backbone: nn.Module, weights: Path) -> tuple[str, ...]:
             return load_weights(backbone, weights)
 
 
-def mean_of(members: Sequence[Network], *, one_peak: bool, backbone: nn.Module | None = None) -> Network:
+def mean_of(
+    members: Sequence[Network], *, one_peak: bool, backbone: nn.Module | None = None, flips: bool = False
+) -> Network:
     """Returns a network whose outputs are the mean log-probabilities of its members.
 
     Args:
         members: Networks for the same classes; behind a backbone that they share, without one of their own.
         one_peak: Whether the mean is projected to the nearest posterior with one peak.
         backbone: The backbone that they share.
+        flips: Whether it predicts each image and its mirror image.
 
     Example:
         >>> import onepeak, torch
@@ -261,4 +257,4 @@ def mean_of(members: Sequence[Network], *, one_peak: bool, backbone: nn.Module |
     """
     method = SoftmaxMethod(members[0].method.num_classes)
     method.decision = members[0].method.decision
-    return Network(backbone or nn.Identity(), MeanHead(members, one_peak=one_peak), method)
+    return Network(backbone or nn.Identity(), MeanHead(members, one_peak=one_peak), method, flips=flips)

@@ -204,8 +204,11 @@ class MeanHead(nn.Module):
         self.one_peak = one_peak
 
     def forward(self, inputs: torch.Tensor) -> LogProbs:
-        each = [member.method.log_probs(member(inputs)) for member in self._networks]
-        mean = torch.stack(each).clamp(min=_LEAST).mean(dim=0).log_softmax(dim=-1)
+        return self.mean([member.method.log_probs(member(inputs)) for member in self._networks])
+
+    def mean(self, each: Sequence[torch.Tensor]) -> LogProbs:
+        """Returns the mean of log-probabilities of the same samples."""
+        mean = torch.stack(list(each)).clamp(min=_LEAST).mean(dim=0).log_softmax(dim=-1)
         return project(mean) if self.one_peak else mean
 
     @property

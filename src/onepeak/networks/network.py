@@ -24,6 +24,7 @@ class Network(nn.Module):
         head: A module from the backbone's output to (batch, method.num_outputs).
         method: Loss, posterior and prediction.
         notes: Remarks for the user on how the network was built, such as unused tensors of a weight file.
+        flips: Whether to predict each image and its mirror image, and return the mean; for the mean of networks.
 
     Example:
         >>> import onepeak
@@ -34,23 +35,41 @@ class Network(nn.Module):
         torch.Size([2, 8])
     """
 
-    def __init__(self, backbone: nn.Module, head: nn.Module, method: Method, *, notes: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        backbone: nn.Module,
+        head: nn.Module,
+        method: Method,
+        *,
+        notes: tuple[str, ...] = (),
+        flips: bool = False,
+    ) -> None:
         super().__init__()
+        if flips and not isinstance(head, MeanHead):
+            raise InputError("`flips` must be false for a network that is no mean of networks, got true.")
         if not isinstance(method, Method):
             raise InputError(f"`method` must be a method, got {type(method).__name__}: see onepeak.method(name, ...).")
         self.backbone = backbone
         self.head = head
         self.method = method
         self.notes = notes
+        self.flips = flips
 
     def forward(self, inputs: Tensor) -> Outputs:
-        return self._outputs_of(self.backbone(inputs))
+        return self._predicted(inputs, self.backbone(inputs))
 
     def with_features(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
         """Returns the method's outputs and the features from which the head makes them; of maps, the means."""
         features: Tensor = self.backbone(inputs)
         means = features.flatten(2).mean(dim=-1) if features.ndim > 2 else features
-        return self._outputs_of(features), means
+        return self._predicted(inputs, features), means
+
+    def _predicted(self, inputs: Tensor, features: Tensor) -> Tensor:
+        outputs = self._outputs_of(features)
+        if not self.flips:
+            return outputs
+        assert isinstance(self.head, MeanHead)
+        return self.head.mean([outputs, self._outputs_of(self.backbone(inputs.flip(-1)))])
 
     def _outputs_of(self, features: Tensor) -> Tensor:
         outputs: Tensor = self.head(features)

@@ -1,7 +1,7 @@
 """How good a trained model is on data it is shown now."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from onepeak.serving.model import Model
 from onepeak.serving.predict import check_combine, group_notes, notes_of, predict_all
 from onepeak.serving.table_rows import TableRows, unlike_rows
 from onepeak.training.calibration import figures_of, frequency_gap, frequency_note
-from onepeak.training.evaluate import measure, measure_against
+from onepeak.training.evaluate import figures_by, measure, measure_against
 from onepeak.training.model_files import short
 
 
@@ -56,6 +56,8 @@ class Evaluation:
     `onepeak.training.evaluate.measure_against`; None for one label per sample, and for groups."""
     confidence: Confidence | None = None
     """How far the figures may be off because few items were measured; None if that was not asked for."""
+    subgroups: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
+    """Number of samples, accuracy and MAE by the values of each column of subgroups."""
     failed: tuple[Row, ...] = ()
     """The images that could not be read and were left out, with their errors."""
     notes: tuple[str, ...] = ()
@@ -137,7 +139,7 @@ def evaluate(
     data = data.take(raw.items) if failed else data
     labels = torch.from_numpy(data.labels.copy())
     raw, groups, trained_on = replace(raw, truth=labels, source_name=source_name), data.groups, _trained_on(model, data)
-    prediction = model.read(raw, options)
+    prediction = of_samples = model.read(raw, options)
     measured = replace(prediction, log_probs=options.projected(raw.log_probs, raw.predicted_index))
     if combine is not None and groups is not None:
         prediction = model.read_groups(raw, groups, combine, options)
@@ -167,6 +169,7 @@ def evaluate(
         if data.distribution is None or combine is not None
         else measure_against(prediction, data.distribution),
         confidence=sure,
+        subgroups={name: figures_by(of_samples, values) for name, values in data.subgroups.items()},
         failed=tuple(each.row for each in failed),
         notes=(
             *data.notes,

@@ -1,16 +1,13 @@
 """The card of a model, `README.md` in its folder: what it was made from, what it is worth, and where its limits are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from onepeak._core.files import write_text_in_one_step
-from onepeak.data.manifest import Manifest
 from onepeak.posterior.predictions import Predictions
 from onepeak.training.calibration import ALPHA, few_samples_note
+from onepeak.training.evaluate import figures_by
 from onepeak.training.model_files import ModelDescription, weights_id
 
 CARD = "README.md"
@@ -22,11 +19,10 @@ def write_card(
     description: ModelDescription,
     result: dict[str, Any],
     test: Predictions | None = None,
-    manifest: Manifest | None = None,
 ) -> None:
     """Writes the card of a model whose files are there."""
     lines = [*_made_of(description, result), *_figures(description, result), *_by_class(description, test)]
-    lines += [*_by_subgroup(test, manifest), *_limits(description, result), *_use(folder)]
+    lines += [*_by_subgroup(result), *_limits(description, result), *_use(folder)]
     write_text_in_one_step(folder / CARD, "\n".join([*lines, ""]))
 
 
@@ -46,8 +42,12 @@ def _made_of(description: ModelDescription, result: dict[str, Any]) -> Iterator[
     many = f"the mean of {description.members} networks, " if description.members > 1 else ""
     frozen = ", frozen" if result.get("frozen") else ""
     yield f"- network: {many}{network}, {f'weights {weights}{frozen}' if weights else 'random initial weights'}"
+    if description.flips:
+        yield "- prediction: the mean for each image and its mirror image"
     if description.network.mean is not None:
         yield f"- pixels: mean {description.network.mean}, deviation {description.network.std}"
+    if licence := result.get("licence"):
+        yield f"- licence: {licence}"
     yield f"- made with: {', '.join(f'{name} {version}' for name, version in description.versions.items())}"
 
 
@@ -64,25 +64,19 @@ def _figures(description: ModelDescription, result: dict[str, Any]) -> Iterator[
 def _by_class(description: ModelDescription, test: Predictions | None) -> Iterator[str]:
     if test is None:
         return
-    yield from ("", "| class | test samples | right | mean error |", "|---|---|---|---|")
-    yield from _rows(test, test.truth.numpy(), description.classes)
+    found = figures_by(test, [description.classes[label] for label in test.truth.tolist()])
+    yield from _rows("class", {name: found[name] for name in description.classes if name in found})
 
 
-def _by_subgroup(test: Predictions | None, manifest: Manifest | None) -> Iterator[str]:
-    if test is None or manifest is None or manifest.strata is None:
-        return
-    values = np.array([manifest.strata[item] for item in test.items])
-    names = sorted(set(values.tolist()))
-    yield from ("", "| subgroup | test samples | right | mean error |", "|---|---|---|---|")
-    yield from _rows(test, np.array([names.index(value) for value in values]), [str(name) for name in names])
+def _by_subgroup(result: dict[str, Any]) -> Iterator[str]:
+    for column, found in result.get("subgroups", {}).items():
+        yield from _rows(column, found)
 
 
-def _rows(test: Predictions, of: npt.NDArray[np.int64], names: Sequence[str]) -> Iterator[str]:
-    errors = (test.predicted_index - test.truth).abs().numpy()
-    for place, name in enumerate(names):
-        own = errors[of == place]
-        if len(own):
-            yield f"| {name} | {len(own)} | {np.mean(own == 0):.0%} | {np.mean(own):.2f} |"
+def _rows(title: str, found: dict[str, dict[str, float]]) -> Iterator[str]:
+    yield from ("", f"| {title} | test samples | right | mean error |", "|---|---|---|---|")
+    for name, each in found.items():
+        yield f"| {name} | {each['samples']} | {each['accuracy']:.0%} | {each['mae']:.2f} |"
 
 
 def _limits(description: ModelDescription, result: dict[str, Any]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Runs a network over samples and measures its predictions."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -76,6 +76,22 @@ def measure(predictions: Predictions, *, names: Iterable[str] = DEFAULT_NAMES) -
     metrics = collection(predictions.log_probs.shape[-1], names=names)
     metrics.update(predictions.log_probs, predictions.truth, predictions.predicted_index)
     return {name: float(value) for name, value in metrics.compute().items()}
+
+
+def figures_by(predictions: Predictions, values: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Returns how many samples have each value of a property, their accuracy and mean absolute error; sorted by value.
+
+    Example:
+        >>> truth, log_probs = torch.tensor([0, 1, 1]), torch.zeros(3, 2)
+        >>> given = Predictions(items=truth.numpy(), truth=truth, predicted_index=truth * 0, log_probs=log_probs)
+        >>> figures_by(given, ["left", "right", "left"])["left"]
+        {'samples': 2, 'accuracy': 0.5, 'mae': 0.5}
+    """
+    errors, found = (predictions.predicted_index - predictions.truth).abs().double(), {}
+    for value in sorted(set(values)):
+        own = errors[torch.tensor([each == value for each in values])]
+        found[value] = {"samples": len(own), "accuracy": float((own == 0).double().mean()), "mae": float(own.mean())}
+    return found
 
 
 Answers: TypeAlias = Iterable[tuple[Tensor, Tensor]]

@@ -43,11 +43,18 @@ class Feed(ABC):
 
 @final
 class ImageFeed(Feed):
-    """Images of a store: random crops for training, whole images for evaluation."""
+    """Images of a store: random crops for training, whole images for evaluation, or their mirror images."""
 
     def __init__(
-        self, store: ImageStore, augment: Augment, device: torch.device, pixels: ImageInput | None = None
+        self,
+        store: ImageStore,
+        augment: Augment,
+        device: torch.device,
+        pixels: ImageInput | None = None,
+        *,
+        mirrored: bool = False,
     ) -> None:
+        self.mirrored = mirrored
         self.store = store.to(device) if device.type != "cpu" and store.fits(device) else store
         self.augment = augment
         self.device = device
@@ -75,7 +82,7 @@ class ImageFeed(Feed):
 
     def evaluation_inputs(self, indices: Indices, *, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:
         for places, batch in evaluation_batches(self.store, indices, batch_size=batch_size, device=self.device):
-            yield places, self.input(batch)
+            yield places, self.input(batch.flip(-1) if self.mirrored else batch)
 
 
 @final

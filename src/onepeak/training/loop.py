@@ -217,7 +217,9 @@ class Loop:
         set_learning_rate(self.optimizer, rate)
         train_loss = self.train_epoch()
         self.agree_on_buffers()
-        values = validate(self.evaluated().method, self.validation_answers(), self.metrics, fabric=self.fabric)
+        values = {"loss": train_loss}
+        if len(self.split.valid):  # a model of all samples is not validated
+            values = validate(self.evaluated().method, self.validation_answers(), self.metrics, fabric=self.fabric)
         if not math.isfinite(values["loss"]):
             raise self.diverged("validation loss is not a number", step=len(list(self.batches())) - 1)
         row = {"epoch": self.epoch, "lr": rate, "train_loss": train_loss, "seconds": time.perf_counter() - start}

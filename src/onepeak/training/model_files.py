@@ -89,11 +89,15 @@ class ModelDescription:
     """Number of networks whose mean is the posterior."""
     one_peak: bool = False
     """Whether that mean is projected to one peak."""
+    flips: bool = False
+    """Whether each image and its mirror image are predicted, and the mean taken."""
     format: int = FORMAT
 
     def __post_init__(self) -> None:
         if len(set(self.classes)) < max(2, len(self.classes)):
             raise InputError("`classes` must be at least 2 different names.", argument="classes")
+        if self.flips and (self.members == 1 or self.resize is None):
+            raise InputError("`flips` must be false but for several networks of images.", argument="flips")
         if self.evidence_range is not None:
             check_number("evidence_range", self.evidence_range[1], above=self.evidence_range[0])
 
@@ -204,7 +208,7 @@ def _network(folder: Path, description: ModelDescription, names: Collection[str]
     if any(name.startswith("backbone.") for name in names):
         shared = networks[0].backbone
         networks = [Network(nn.Identity(), each.head, each.method) for each in networks]
-    return mean_of(networks, one_peak=description.one_peak, backbone=shared)
+    return mean_of(networks, one_peak=description.one_peak, backbone=shared, flips=description.flips)
 
 
 def _built(description: ModelDescription) -> Network:

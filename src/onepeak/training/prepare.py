@@ -57,9 +57,18 @@ class Prepared:
     """Notes on what looks odd in the images, and on how texts are read."""
 
     def feed(
-        self, split: Split, recipe: Recipe, device: torch.device, network: NetworkSettings | None = None
+        self,
+        split: Split,
+        recipe: Recipe,
+        device: torch.device,
+        network: NetworkSettings | None = None,
+        *,
+        mirrored: bool = False,
     ) -> tuple[Feed, TableEncoder | None]:
-        """Returns the batches for one run; a table's encoder is fitted to the run's training part."""
+        """Returns the batches for one run; a table's encoder is fitted to the run's training part.
+
+        With `mirrored`, which is for images that training flips, the evaluated ones are mirror images.
+        """
         items = self.manifest.items
         if isinstance(items, FeatureRows):
             encoder = self.row_encoder or TableEncoder.learn(items.take(split.train))
@@ -67,9 +76,12 @@ class Prepared:
         if self.store is None:
             raise TypeError("images without a store")
         if self.features is not None:
-            return RowFeed(self.features.values, device, as_maps=self.features.of_maps), None
+            values = (
+                self.features.values[:, 1:2] if mirrored else self.features.values
+            )  # the second view is the mirror image
+            return RowFeed(values, device, as_maps=self.features.of_maps), None
         pixels = None if network is None else ImageInput(network.mean, network.std)
-        return ImageFeed(self.store, recipe.augment, device, pixels), None
+        return ImageFeed(self.store, recipe.augment, device, pixels, mirrored=mirrored), None
 
     @property
     def encoder_digest(self) -> str | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -206,12 +207,17 @@ _USED_BY = {
 
 
 def without_effect(
-    given: Mapping[str, Any], recipes: Sequence[Recipe], manifest: Manifest, *, backbone: str | None = None
+    given: Mapping[str, Any],
+    recipes: Sequence[Recipe],
+    manifest: Manifest,
+    *,
+    backbone: str | None = None,
+    frozen: bool = False,
 ) -> Iterator[InputError]:
     """Yields an error for every given setting that no recipe uses, with its key.
 
     Only what was given counts: a recipe has a momentum even if its optimiser has none. Without recipes every method
-    has a value of its own. `backbone` is the one that was given.
+    has a value of its own. `backbone` is the one that was given; `frozen` says that it is.
     """
     if not recipes:
         for name, value in given.items():
@@ -224,11 +230,19 @@ def without_effect(
             instead = " or ".join(f"{choice}={value!r}" for value in used_by)
             yield _useless(name, f"with {chosen}", given[name], instead=f" or use {instead}")
     yield from _without_effect_on(manifest, given, backbone)
+    if frozen:
+        for name in given.get("augment", {}):
+            if name in ("crop", "colour_jitter") and given["augment"][name] is not None:
+                where = "with a frozen backbone, which sees whole images"
+                yield _useless(name, where, given["augment"][name]).at(f"augment.{name}")
 
 
 def _without_effect_on(manifest: Manifest, given: Mapping[str, Any], backbone: str | None) -> Iterator[InputError]:
-    if given.get("bits") is not None and not isinstance(manifest.items, ImageFiles):
-        yield _useless("bits", "for data other than image files", given["bits"])
+    if given.get("bits") is not None:
+        if not isinstance(manifest.items, ImageFiles):
+            yield _useless("bits", "for data other than image files", given["bits"])
+        elif all(Path(path).suffix.lower() in (".dcm", ".dicom") for path in manifest.items.paths):
+            yield _useless("bits", "for DICOM, whose files say which of their bits they use", given["bits"])
     if given.get("encoder_lr") is not None and not has_texts(manifest.items):
         yield _useless("encoder_lr", "for data without texts", given["encoder_lr"])
     if not isinstance(manifest.items, FeatureRows):

@@ -3,6 +3,7 @@
 import hashlib
 import importlib.metadata
 import platform
+import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -27,7 +28,14 @@ from onepeak.training.card import write_card
 from onepeak.training.checkpoint import HASH
 from onepeak.training.convergence import best_constant, never_predicted
 from onepeak.training.devices import same_bits
-from onepeak.training.evaluate import evidence_range, measure, measure_against, measured_names, predict
+from onepeak.training.evaluate import (
+    evidence_range,
+    figures_by,
+    measure,
+    measure_against,
+    measured_names,
+    predict,
+)
 from onepeak.training.familiarity import Familiarity, ImageRange, familiarity_of, save_familiarity
 from onepeak.training.features import Features
 from onepeak.training.imbalance import class_weights
@@ -138,6 +146,7 @@ class Trained:
     familiarity: Familiarity | None = None
     members: int = 1
     one_peak: bool = False
+    flips: bool = False
 
 
 def train_run(
@@ -192,12 +201,13 @@ def train_run(
             fingerprint=fingerprint(settings, prepared, split, fabric),
             every_seconds=checkpoint_seconds,
         )
-        if not test:
-            return _trial(loop, loop.select, folder)
-        if trained_encoder is not None:
-            feed, encoder = trained_encoder.kept(folder / ENCODER)
+        if trained_encoder is not None and test:
+            (feed, encoder), whole = trained_encoder.kept(folder / ENCODER), network
         loaded: dict[str, Any] = {"fabric": fabric, "batch_size": recipe.evaluation_batch_size}
-        valid = predict(network, feed, split.valid, loop.device_labels, **loaded)
+        start = time.perf_counter()
+        valid = predict(whole, feed, split.valid, loop.device_labels, **loaded)
+        if not test:
+            return _trial(loop, loop.select, folder, predict_seconds=(time.perf_counter() - start) / len(valid))
         strength = None  # features have no positions
         if prepared.features is None:
             strength = evidence_range(network, feed, split.valid, valid.predicted_index, **loaded)
@@ -249,6 +259,7 @@ def write_run(
         evidence_range=trained.evidence_range,
         members=trained.members,
         one_peak=trained.one_peak,
+        flips=trained.flips,
         data=manifest.name,
         label=manifest.label_column,
         label_as=manifest.label_as,
@@ -270,7 +281,7 @@ def write_run(
             prepared.features.link_backbone(folder)
         save_model(folder, description, trained.network.state_dict())
         keep_encoder(folder, None if encoder is None else encoder.texts)
-        write_card(folder, description, result, trained.test, manifest)
+        write_card(folder, description, result, trained.test)
         text = json_text(result)
         write_digests(folder, later={RESULT: text})
         write_text_in_one_step(folder / RESULT, text)
@@ -278,10 +289,15 @@ def write_run(
     return result
 
 
-def _trial(loop: Loop, select: str, folder: Path) -> dict[str, Any]:
-    """Writes and returns the validation metric of the epoch that was kept."""
+def _trial(loop: Loop, select: str, folder: Path, *, predict_seconds: float) -> dict[str, Any]:
+    """Writes and returns the validation metric of the epoch that was kept, and what training and prediction took."""
     value = loop.history[loop.best_epoch]["valid_mae" if select == "last" else f"valid_{select}"]
-    result = {"value": value, "best_epoch": loop.best_epoch, "seconds": round(loop.seconds, 3)}
+    result = {
+        "value": value,
+        "best_epoch": loop.best_epoch,
+        "seconds": round(loop.seconds, 3),
+        "predict_seconds": predict_seconds,
+    }
     if loop.fabric.is_global_zero:
         write_text_in_one_step(folder / RESULT, json_text(result))
     return result
@@ -300,6 +316,9 @@ def _result(
     label, error = best_constant(valid.truth, manifest.num_classes)
     silent = never_predicted(valid.truth, valid.predicted_index)
     groups = group_counts(manifest, split)
+    subgroups = {
+        name: figures_by(test, [values[item] for item in test.items]) for name, values in manifest.subgroups.items()
+    }
     gap = frequency_gap(
         calibration.temper(valid.log_probs), valid.truth, num_groups=None if groups is None else groups["valid"]
     )
@@ -354,6 +373,7 @@ def _result(
             **({"note": calibration.note} if calibration.note else {}),
             "test": calibrated_figures(calibration, test),
         },
+        **({"subgroups": subgroups} if subgroups else {}),
         **({"notes": list(trained.network.notes)} if trained.network.notes else {}),
     }
 

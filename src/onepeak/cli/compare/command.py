@@ -20,7 +20,7 @@ ROWS: options.Flags = options.only("against", "alone")
 
 
 @options.with_flags(
-    source=options.SOURCE, plan=PLAN, recipe_changes=options.RECIPE, network=options.NETWORK, ray=RAY, rows=ROWS
+    source=options.TRAINED, plan=PLAN, recipe_changes=options.RECIPE, network=options.NETWORK, ray=RAY, rows=ROWS
 )
 def compare(
     data: Annotated[

@@ -30,7 +30,7 @@ from onepeak.experiment.plan import Experiment, entries_from_text, name_for, rea
 from onepeak.experiment.plan_file import read_plan
 from onepeak.experiment.prepared import PreparedExperiment, open_experiment, recipe_of
 from onepeak.experiment.results import read_results
-from onepeak.experiment.tuning import grid_of, tuned_note
+from onepeak.experiment.tuning import tuned_note
 from onepeak.report.summary import BASELINE, check_rows
 from onepeak.training.convergence import epochs_in_words
 from onepeak.training.devices import make_fabric
@@ -240,7 +240,7 @@ def run_comparison(
     prepared_experiment = replace(prepared_experiment, logger=logger)
     runs = grid(experiment.methods, prepared_experiment.splits)
     recipes = {entry.label: recipe_of(entry, prepared_experiment.recipe) for entry in experiment.methods}
-    trials = len(grid_of(experiment.tune))
+    trials = len(experiment.trials)
     at_most = any(recipe.patience is not None for recipe in recipes.values())
     progress = Progress(runs, {label: recipe.epochs * trials for label, recipe in recipes.items()}, at_most=at_most)
     if not quiet:

@@ -7,7 +7,7 @@ from onepeak.cli import options
 from onepeak.cli.options import flag
 
 
-@options.with_flags(source=options.SOURCE, plan=options.PLAN, recipe_changes=options.RECIPE, network=options.NETWORK)
+@options.with_flags(source=options.TRAINED, plan=options.PLAN, recipe_changes=options.RECIPE, network=options.NETWORK)
 def train(
     data: str,
     source: dict[str, Any],

@@ -138,7 +138,7 @@ def train_watched(
             )
             watches = [stack.enter_context(bar), *watches]
         try:
-            notes = prepared_experiment.shared_by_parts(split)
+            notes = prepared_experiment.notes_of_run(split)
             return train_run(settings, prepared, split, out, fabric=fabric, watches=tuple(watches), notes=notes)
         except KeyboardInterrupt:
             again = shlex.join([*(word for word in command_line() if word != "--resume"), "--resume"])

@@ -194,7 +194,9 @@ def _read_afad(root: Path, *, name: str, ages: tuple[str, ...], inside: tuple[st
     manifest = _manifest(name, locate(root, inside=inside, holds=holds, layout=_AFAD_LAYOUT), ages, face)
     genders = manifest.groups or ()
     counts = ", ".join(f"{genders.count(gender):,} {gender}" for gender in _GENDERS.values())
-    return replace(manifest, groups=None, strata=genders, notes=(*manifest.notes, counts))
+    return replace(
+        manifest, groups=None, strata=genders, subgroups={"gender": genders}, notes=(*manifest.notes, counts)
+    )
 
 
 def _afad(size: str, *, ages: range, num_items: int, archive: str) -> Dataset:

@@ -18,6 +18,8 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 Part: TypeAlias = Literal["train", "valid", "test"]
 Parts: TypeAlias = tuple[Indices, Indices, Indices]
 PARTS: tuple[Part, ...] = ("train", "valid", "test")
+ALL = "all samples"
+"""The protocol of a split without validation and test part."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,12 +43,19 @@ class Split:
     notes: tuple[str, ...] = ()
     """Notes for the user on how the parts were made."""
 
+    @classmethod
+    def all_of(cls, num_samples: int) -> "Split":
+        """Returns the one split whose other parts are empty: all samples are trained on."""
+        none = np.empty(0, np.int64)
+        return cls(train=np.arange(num_samples), valid=none, test=none, protocol=ALL)
+
     def __post_init__(self) -> None:
         for field in ("split", "fold", "seed"):
             object.__setattr__(self, field, check_integer(field, getattr(self, field), minimum=0))
         where = f"(protocol {self.protocol!r}, split {self.split}, fold {self.fold})"
         for part in PARTS:
-            object.__setattr__(self, part, _ascending(part, getattr(self, part), where))
+            may_be_empty = self.protocol == ALL and part != "train"
+            object.__setattr__(self, part, _ascending(part, getattr(self, part), where, may_be_empty=may_be_empty))
         for first, second in combinations(PARTS, 2):
             shared = np.intersect1d(getattr(self, first), getattr(self, second), assume_unique=True)
             if len(shared):
@@ -73,7 +82,7 @@ class Split:
     def check_within(self, num_samples: int) -> None:
         """Raises an error if the split points past the end of a data set of this size."""
         for part, indices in self.parts.items():
-            if indices[-1] >= num_samples:
+            if len(indices) and indices[-1] >= num_samples:
                 raise InputError(
                     f"`{part}` of {self.name} must hold positions from 0 to {num_samples - 1}, got {indices[-1]}: "
                     "the split was made for another data set."
@@ -93,7 +102,7 @@ class Split:
         return self.protocol, self.seed, self.split, self.fold
 
 
-def _ascending(part: str, indices: Indices, where: str) -> Indices:
+def _ascending(part: str, indices: Indices, where: str, *, may_be_empty: bool) -> Indices:
     """Returns the positions sorted and read-only; raises an error if they are invalid."""
     given = np.asarray(indices)
     if given.ndim != 1 or (given.size and not np.issubdtype(given.dtype, np.integer)):
@@ -101,6 +110,8 @@ def _ascending(part: str, indices: Indices, where: str) -> Indices:
             f"`{part}` must be a flat array of integer positions, got {given.dtype} of shape {given.shape} {where}."
         )
     if not given.size:
+        if may_be_empty:
+            return given
         raise InputError(f"`{part}` must hold at least one sample, got none {where}: the data set is too small for it.")
     ordered = np.sort(given.astype(np.int64))
     if ordered[0] < 0:
