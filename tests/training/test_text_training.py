@@ -1,5 +1,6 @@
 """An encoder of texts that is trained too, on the tiny one."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -23,7 +24,7 @@ from tiny_encoder import write_encoder, write_reviews
 
 pytest.importorskip("transformers")
 
-RECIPE = Recipe(epochs=3, batch_size=16, lr=3e-3, encoder_lr=1e-3)
+RECIPE = Recipe(epochs=12, batch_size=16, lr=3e-3, encoder_lr=1e-3)
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +82,11 @@ def test_every_sample_is_in_one_batch_among_texts_of_its_length(prepared, split)
         return np.mean([np.ptp(feed.lengths[samples[start : start + 16]]) for start in range(0, 144, 16)])
 
     assert spread(arranged) < spread(order) / 3
+
+
+def test_it_learns(folder):
+    result = json.loads((folder / "result.json").read_text())
+    assert result["metrics"]["test"]["mae"] < 0.5 * result["constant"]["test_mae"]
 
 
 def test_the_trained_encoder_is_kept_with_the_model_which_predicts_by_it(prepared, folder):

@@ -8,7 +8,8 @@ import copy
 import hashlib
 import importlib.util
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, final
@@ -68,20 +69,15 @@ class TextEncoder:
     def _parts(self) -> tuple[Any, Any]:
         transformers = require("transformers", extra="text", purpose="An encoder of texts")
         how = {"local_files_only": True, "trust_remote_code": False}
-        bars = transformers.utils.logging
-        shown = bars.is_progress_bar_enabled()
         try:
-            bars.disable_progress_bar()
-            tokenizer = transformers.AutoTokenizer.from_pretrained(self.folder, **how)
-            model = transformers.AutoModel.from_pretrained(self.folder, use_safetensors=True, **how)
+            with _without_bars():
+                tokenizer = transformers.AutoTokenizer.from_pretrained(self.folder, **how)
+                model = transformers.AutoModel.from_pretrained(self.folder, use_safetensors=True, **how)
         except (OSError, ValueError, KeyError) as error:
             raise InputError(
                 f"`backbone` must be an encoder of transformers with its tokenizer and safetensors weights, got "
                 f"{self.folder}: {first_line(error)}"
             ) from error
-        finally:
-            if shown:
-                bars.enable_progress_bar()
         return tokenizer, model.float().eval().to(self.device)
 
     @property
@@ -136,13 +132,27 @@ class TextEncoder:
         folder.mkdir(parents=True, exist_ok=True)
         for path in self.files:
             shutil.copyfile(path, folder / path.name)
-        self._parts[1].save_pretrained(folder, max_shard_size="100GB")
+        with _without_bars():
+            self._parts[1].save_pretrained(folder, max_shard_size="100GB")
 
     def module(self) -> "TextFeatures":
         """Returns the encoder for texts of one window as a module that can be exported."""
         model = copy.deepcopy(self._parts[1]).cpu()
         model.set_attn_implementation("eager")
         return TextFeatures(model)
+
+
+@contextmanager
+def _without_bars() -> Iterator[None]:
+    """Without the progress bars of transformers."""
+    bars = require("transformers", extra="text", purpose="An encoder of texts").utils.logging
+    shown = bars.is_progress_bar_enabled()
+    try:
+        bars.disable_progress_bar()
+        yield
+    finally:
+        if shown:
+            bars.enable_progress_bar()
 
 
 @final
