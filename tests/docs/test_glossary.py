@@ -104,6 +104,7 @@ NAMED = {
     "Answer",
     "Answers",
     "HeldAnswer",
+    "GroupAnswer",
     "SecureAnswers",
     "answer_failures",
     "validation_answers",
