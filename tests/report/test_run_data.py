@@ -56,6 +56,8 @@ def test_everything_is_counted_over_the_runs():
     assert prediction_summary.num_predictions == 3
     assert prediction_summary.confusion.tolist() == [[1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
     assert prediction_summary.paradoxical == pytest.approx(2 / 3)
+    slight = tally_of(part_of([APART, [0.96, 0.01, 0.02, 0.01]], [0, 0]))
+    assert (slight.paradoxical, slight.noticeably_paradoxical) == (1, 0.5)
 
 
 def test_the_strongest_suspects_are_far_apart_and_meant():
