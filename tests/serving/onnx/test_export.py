@@ -236,7 +236,7 @@ def test_every_method_is_exported_with_its_calibration(tmp_path, name, settings)
 
 @pytest.mark.traced
 @pytest.mark.slow
-@pytest.mark.parametrize("decide", ["mode", "median", "mean"])
+@pytest.mark.parametrize("decide", ["mode", "median", "mean", "qwk"])
 @pytest.mark.parametrize("project", [False, True])
 def test_seventy_classes_with_every_decision(tmp_path, decide, project):
     model = table_model("ce", num_classes=70, calibration=CALIBRATION)
