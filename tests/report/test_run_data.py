@@ -334,8 +334,8 @@ def test_a_sample_whose_truth_is_known_carries_it(compared):
     predictions, runs = compared
     data = biopsies(20)
     labels = {case.name: case.label for case in choose_cases(predictions, runs, NO_DATA_CASES)}
-    places = [int(name.removeprefix("item ")) for name in labels]
+    places = [int(name.removeprefix("sample ")) for name in labels]
     data.labels[places] = list(labels.values())
     case = choose_cases(predictions, runs, Source(manifest=data))[0]
-    assert case.place == int(case.name.removeprefix("item "))
+    assert case.place == int(case.name.removeprefix("sample "))
     assert np.array_equal(case.truth, data.true_log_probs[case.place])
