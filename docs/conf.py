@@ -10,7 +10,7 @@ import onepeak
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from generate import api, gallery, methods, public_names  # noqa: E402 - found by the line above
+from generate import api, gallery, methods, notebooks, public_names  # noqa: E402 - found by the line above
 
 project = "onepeak"
 author = copyright = "the onepeak contributors"  # noqa: A001 - Sphinx calls it so
@@ -22,7 +22,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx-mathjax-offline",
 ]
-exclude_patterns = ["_build", "README.md", "gallery"]
+exclude_patterns = ["_build", "README.md", "gallery", "notebooks"]
 html_theme = "furo"
 html_title = f"onepeak {release}"
 html_show_sourcelink = False
@@ -60,6 +60,7 @@ def setup(app: Sphinx) -> None:
     """Pages made from the catalog and from the code, and the proof that every public name is on one of them."""
     app.connect("builder-inited", lambda app: methods.write_pages(Path(app.srcdir) / "_generated" / "methods"))
     app.connect("builder-inited", lambda app: gallery.write_page(Path(app.srcdir) / "_generated"))
+    app.connect("builder-inited", lambda app: notebooks.write_pages(Path(app.srcdir) / "_generated" / "notebooks"))
     app.connect("builder-inited", lambda app: api.write_pages(Path(app.srcdir) / "_generated" / "api"))
     app.connect("autodoc-skip-member", _is_machinery)
     app.connect("autodoc-process-docstring", _keep_colons, priority=400)  # before napoleon's 500

@@ -47,7 +47,7 @@ def test_sizes_are_shown_by_part_and_class_with_groups(run, faces):
     [row] = [line for line in output.splitlines() if line.startswith("split0-fold0\t")]
     groups = [int(cell.split("(")[1].rstrip(")")) for cell in row.split("\t")[1:4]]
     assert sum(groups) == 6
-    assert "Exact copies with different labels: images/00.png (0), images/01.png (1)" in output
+    assert "exact copies with different labels: images/00.png (0), images/01.png (1)" in output
 
 
 def test_without_groups_no_leak_is_said_of_the_content_only(run, faces):

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from docs.pages import PAGES, ROOT, blocks
+from docs.pages import NOTEBOOKS, PAGES, ROOT, blocks, cells
 from in_process import Here
 from onepeak.cli import main
 from onepeak.cli.app import app
@@ -48,13 +48,13 @@ def of(page):
 @pytest.mark.usefixtures("_as_before")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:scipy", "ignore::DeprecationWarning:mord")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("page", WITH_CODE, ids=of)
+@pytest.mark.parametrize("page", [*WITH_CODE, *NOTEBOOKS], ids=of)
 def test_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(run, "executor_of", lambda *_, **__: Here())
     monkeypatch.setattr(presets, "TABLE", replace(presets.TABLE, epochs=2))  # the default of OrdinalClassifier too
     namespace = {"__name__": page.stem}
-    for block in blocks(page):
+    for block in cells(page) if page in NOTEBOOKS else blocks(page):
         if block.language == "python" and not missing(block.text):
             exec(compile("\n" * (block.line - 1) + block.text, str(page), "exec"), namespace)
         elif block.language == "bash":

@@ -224,7 +224,7 @@ def page(report):
 def test_the_report_is_beside_the_runs_and_names_what_it_wrote(folder, report):
     assert report.page == folder / "report.html"
     assert [path.name for path in report.tables] == ["table.csv", "table.md", "table.tex"]
-    stems = ["tradeoff", "curves", "posteriors", "paradoxes", "violations", "class-errors", "confusion"]
+    stems = ["tradeoff", "curves", "posteriors", "paradoxes", "class-errors", "confusion"]
     assert [path.name for path in report.figures] == [f"{stem}.{end}" for stem in stems for end in ("png", "pdf")]
     assert all(path.stat().st_size > 1000 for path in (report.page, *report.figures))
     assert {path.name for path in folder.iterdir()} == {
@@ -279,7 +279,7 @@ def test_every_link_leads_somewhere(folder, page):
         place, _, name = given["href"].partition("#")
         local = place.startswith("http://127.0.0.1:8000/samples")  # of `onepeak inspect`
         assert name in names if name else local or (folder / place).is_file()
-    assert sum("figures/" in given["href"] for given in page.all("a")) == 14
+    assert sum("figures/" in given["href"] for given in page.all("a")) == 12
 
 
 def test_a_folder_that_was_reported_on_before_its_last_run_ends_in_the_same_report(folder, report, tmp_path):

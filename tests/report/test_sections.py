@@ -40,7 +40,7 @@ def read_log_probs(place):
 
 def test_the_sections_come_in_the_order_of_their_weight(found):
     assert list(found) == [
-        "tradeoff", "curves", "posteriors", "paradoxes", "violations", "reliability", "class-errors", "confusion",
+        "tradeoff", "curves", "posteriors", "paradoxes", "reliability", "class-errors", "confusion",
         "truth",
     ]  # fmt: skip
 

@@ -75,7 +75,7 @@ def test_bold_and_star_are_by_the_splits_that_all_have_and_the_caption_says_so(t
     (_, _, ce), (_, runs, elb) = only.rows
     assert (ce.text, ce.bold) == ("1.500 ± 0.100", False)
     assert (runs.text, elb.text, elb.bold, elb.mark) == ("6", "3.000 ± 2.193", True, "")
-    assert "both over the runs that all methods share: error (MAE) 3" in only.caption
+    assert "compared over the 3 runs that all methods share" in only.caption
 
 
 def test_a_complete_comparison_needs_no_such_word(table):

@@ -10,9 +10,9 @@ from onepeak.cli.options import flag
 from onepeak.cli.output import print_json, print_note, print_notes, print_table, spinner
 
 if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
-    from onepeak.data.check import Finding
     from onepeak.data.images.store.images import ImageStore
     from onepeak.data.manifest import ImageArrays, ImageFiles, Manifest
+    from onepeak.data.splits.copies import Finding, Kind
 
 _MOST_ROWS = 20
 _SHORT_SIDE = 32
@@ -45,19 +45,20 @@ def check(
 
     Example: onepeak check scans.csv --runs out/comparison --out look-at.csv
     """
-    from onepeak.data.check import SIMILAR, Finding, find_copies, find_near_copies, thumbnails
+    from onepeak.data.images.near_copies import SIMILAR, find_near_copies, thumbnails
     from onepeak.data.manifest import FeatureRows
     from onepeak.data.source import DataSource
-    from onepeak.data.splits.copies import copy_digests, has_texts
+    from onepeak.data.splits.copies import Finding, Kind, copy_digests, find_copies, has_texts
     from onepeak.errors import InputError
 
     manifest = DataSource(data, **source).open()
-    findings, notes = list[Finding](), list(manifest.notes)
+    findings, kinds, notes = list[Finding](), list[Kind](), list(manifest.notes)
     if isinstance(manifest.items, FeatureRows):
         for name, value in (("similarity", similarity), ("backbone", backbone), ("weights", weights)):
             if value is not None:
                 raise InputError(f"`--{name}` is for images: leave it out.")
         if has_texts(manifest.items):
+            kinds.append("copies")
             findings += find_copies(manifest, copy_digests(manifest.items))
         elif runs is None:
             notes.append("rows of a table may be equal by chance: give --runs to find labels that are likely wrong")
@@ -72,11 +73,13 @@ def check(
                 values = thumbnails(store)
             else:
                 values = _features(store, backbone or "resnet18", weights, device, quiet=as_json)
+            kinds += ["copies", "near copies"]
             findings += find_copies(manifest, store.digests)
             least = SIMILAR if similarity is None else similarity
             findings += find_near_copies(manifest, values, store.digests, least=least)
     if runs is not None:
         likely, note = _label_errors(manifest, runs)
+        kinds.append("label")
         findings += likely
         notes.append(note)
     records = [{**asdict(finding), "conflict": finding.conflict} for finding in findings]
@@ -86,7 +89,9 @@ def check(
         print_json({"dataset": manifest.name, "notes": notes, "findings": records})
         return
     print_notes(notes)
-    _show(findings, out)
+    _show(findings, kinds, len(manifest))
+    if out is not None:
+        print_note(f"Saved to {out}.")
 
 
 def _store(
@@ -134,7 +139,7 @@ def _label_errors(manifest: "Manifest", folder: Path) -> "tuple[list[Finding], s
     import torch
 
     from onepeak._core.wording import counted
-    from onepeak.data.check import Finding
+    from onepeak.data.splits.copies import Finding
     from onepeak.errors import InputError
     from onepeak.experiment.results import read_predictions
     from onepeak.experiment.run_files import classes_of_model, result_files
@@ -173,7 +178,8 @@ def _label_errors(manifest: "Manifest", folder: Path) -> "tuple[list[Finding], s
         for row in errors.ranked.tolist()
     ]
     samples = f"{len(held_out):,} of {counted(len(manifest), 'sample')}"
-    return findings, f"{samples} in the test parts of {counted(len(results), 'run')}: the others have no prediction"
+    rest = "" if len(held_out) == len(manifest) else ": the others have no prediction"
+    return findings, f"{samples} in the test parts of {counted(len(results), 'run')}{rest}"
 
 
 def _write(findings: "Sequence[Finding]", out: Path) -> None:
@@ -194,25 +200,33 @@ def _write(findings: "Sequence[Finding]", out: Path) -> None:
     write_text_in_one_step(out, text.getvalue())
 
 
-def _show(findings: "Sequence[Finding]", out: Path | None) -> None:
+_NOUNS: "dict[Kind, tuple[str, str]]" = {
+    "copies": ("group of exact copies", "groups of exact copies"),
+    "near copies": ("group of near copies", "groups of near copies"),
+    "label": ("likely wrong label", "likely wrong labels"),
+}
+
+
+def _show(findings: "Sequence[Finding]", kinds: "Sequence[Kind]", num_samples: int) -> None:
+    """How much was found of each kind that was looked for, and the first findings of each."""
     from onepeak._core.wording import counted, listed
 
-    if not findings:
-        print_note("Nothing found.")
-        return
-    kinds = {"copies": "exact copies", "near copies": "near copies", "label": "likely wrong label"}
-    rows = []
-    for kind, title in kinds.items():
+    rows, counts = [], []
+    for kind in kinds:
         own = [finding for finding in findings if finding.kind == kind]
+        conflicts = sum(finding.conflict for finding in own)
+        count = f"{len(own):,} {_NOUNS[kind][len(own) > 1]}" if own else f"no {_NOUNS[kind][1]}"
+        counts.append(f"{count} ({conflicts:,} with different labels)" if conflicts else count)
         for finding in own[:_MOST_ROWS]:
             labels = listed(dict.fromkeys(finding.labels) if finding.conflict else finding.labels[:1])
-            score = "" if finding.score is None else f"{finding.score:.3g}"
-            what = f"{title}, different labels" if finding.conflict else title
-            rows.append((what, listed(finding.names, limit=4), labels, finding.suggested or "", score))
-        if len(own) > _MOST_ROWS:
-            print_note(
-                f"{title}: {counted(len(own), 'finding')}, the first {_MOST_ROWS} are shown (--out, --json: all)."
-            )
-    print_table(("finding", "samples", "label", "suggested", "score"), rows)
-    if out is not None:
-        print_note(f"Saved to {out}.")
+            what = _NOUNS[kind][0].removeprefix("group of ")
+            score = finding.score or 0.0
+            why = {"copies": "", "near copies": f"{score:.1%} alike", "label": f"{score:.2g} classes off"}[kind]
+            what += ", different labels" if finding.conflict else ""
+            rows.append((what, listed(finding.names, limit=4), labels, finding.suggested or "", why))
+    if kinds:
+        print_note(f"{counted(num_samples, 'sample')}: {', '.join(counts)}")
+    if rows:
+        print_table(("finding", "samples", "label", "suggested", "why"), rows)
+    if len(rows) < len(findings):
+        print_note(f"The first {_MOST_ROWS} of each kind are shown; --out and --json give all.")

@@ -17,7 +17,6 @@ if TYPE_CHECKING:  # the packages behind these are loaded when the command runs,
     from onepeak.data.splits import Leak, Split
 
 _MOST_ROWS = 20
-_MOST_CONFLICTS = 5
 PLAN: options.Flags = options.only("protocol", "splits", "folds") | options.flags(
     "Data", seed=(int, "Random seed (default: 0).")
 )
@@ -39,8 +38,9 @@ def splits(
     """
     from onepeak.data.manifest import ImageFiles
     from onepeak.data.source import DataSource
-    from onepeak.data.splits import conflicting_duplicates, find_leaks, item_digests, make_splits, save_splits
+    from onepeak.data.splits import find_leaks, item_digests, make_splits, save_splits
     from onepeak.data.splits import split_notes as notes_of
+    from onepeak.data.splits.copies import conflict_notes
 
     manifest = DataSource(data, **source).open()
     with spinner(f"Reading {len(manifest):,} samples to find copies", quiet=as_json):
@@ -51,19 +51,14 @@ def splits(
     if out is not None:
         save_splits(runs, manifest, out)
     leaks = [find_leaks(manifest, run, digests=digests) for run in runs]
-    conflicts = conflicting_duplicates(manifest, digests)
-    notes = [*manifest.notes, *notes_of(manifest, runs)]
+    notes = [*manifest.notes, *notes_of(manifest, runs), *conflict_notes(manifest, digests)]
     if as_json:
         about = {"protocol": runs[0].protocol, "seed": runs[0].seed, "notes": notes}
-        about |= {"conflicts": [asdict(each) for each in conflicts], "runs": _records(manifest, runs, leaks)}
+        about |= {"conflicts": _conflicts(manifest, digests), "runs": _records(manifest, runs, leaks)}
         print_json({"dataset": manifest.name, "items": len(manifest), "classes": manifest.classes, **about})
         return
     _show(manifest, runs, leaks)
     print_notes(notes)
-    for conflict in conflicts[:_MOST_CONFLICTS]:
-        print_note(f"Exact copies with different labels: {conflict}")
-    if len(conflicts) > _MOST_CONFLICTS:
-        print_note(f"... and {len(conflicts) - _MOST_CONFLICTS} more such copies (--json shows all).")
     first = next((index for index, found in enumerate(leaks) if found), None)
     if first is not None:
         for leak in leaks[first]:
@@ -72,6 +67,13 @@ def splits(
         print_note("Training on a leaking split is refused unless --allow-leak is given.")
     train = f"onepeak train {data} --protocol {out or 'splits.csv'}"
     print_note(f"Saved to {out}. Next: {train}" if out else f"Next: the same with --out splits.csv, then {train}")
+
+
+def _conflicts(manifest: "Manifest", digests: "Sequence[str]") -> list[dict[str, object]]:
+    from onepeak.data.splits import conflicting_duplicates
+
+    found = conflicting_duplicates(manifest, digests)
+    return [{"items": each.items, "names": each.names, "labels": each.labels} for each in found]
 
 
 def _records(manifest: "Manifest", runs: "Sequence[Split]", leaks: "Sequence[list[Leak]]") -> list[dict[str, object]]:

@@ -9,9 +9,10 @@ import numpy as np
 
 from onepeak._core.imports import Frame
 from onepeak._core.wording import counted
+from onepeak.report.palette import FEWEST
 from onepeak.report.run_data import CalibrationSummary
 from onepeak.report.sentences import display_name, enumerated, p_text, percent
-from onepeak.report.summary import BASELINE, FEWEST, LEVEL, PlannedComparison, in_common, planned_comparison
+from onepeak.report.summary import BASELINE, LEVEL, PlannedComparison, in_common, planned_comparison
 from onepeak.training.calibration import ALPHA
 from onepeak.training.convergence import hardly_trained, no_better_than_constant
 
@@ -53,13 +54,12 @@ def findings(
     compared = planned is not None or (len(mae) > 2 and bool(mae["best"].any()))
     n = 0
     if compared:
-        n = int(mae["n_pairs"].max()) if planned is None else planned.n
+        n = int(mae["n_pairs"].max())
         several = len(mae) > 2 and bool(mae["best"].any())
         tested = several and mae["n_pairs"].max() >= FEWEST
-        by_median = planned_comparison(runs, alone=alone, against=against, metric="mae_median")
         details = [
-            *(_headlines(mae, _errors(summary, "mae_median"), against) if tested else []),
-            *([] if planned is None else _error_sentences(planned, by_median, among_others=several)),
+            *([_headline(mae, against)] if tested else []),
+            *([] if planned is None else [_error_sentence(planned, " (chosen in advance)" if several else "")]),
             *baseline,
         ]
         found.append(Finding(text=_choice(mae, against) if n >= FEWEST else TOO_FEW, details=tuple(details)))
@@ -145,9 +145,10 @@ def _probabilities(summary: Frame, calibration: Mapping[str, CalibrationSummary]
         return []
     low, high = min(errors, key=errors.__getitem__), max(errors, key=errors.__getitem__)
     text = (
-        f"Probabilities: calibrated, those of {display_name(low)} are off by {100 * errors[low]:.1f} points on average"
+        f"Probabilities: after calibration, those of {display_name(low)} are off by {100 * errors[low]:.1f} "
+        "percentage points on average"
     )
-    text += f", those of {display_name(high)} by {100 * errors[high]:.1f}." if high != low else "."
+    text += "." if high == low else f", those of {display_name(high)} by {100 * errors[high]:.1f}."
     trained = ", ".join(f"{display_name(row)} {each.trained.mean('ece'):.3f}" for row, each in calibration.items())
     details = [f"Expected calibration error as trained: {trained}."]
     coverage = summary[(summary["metric"] == "interval_coverage") & summary["mean"].notna()]
@@ -218,21 +219,6 @@ def _guessing(chances: Mapping[str, float]) -> str:
     return f" (random guessing {', '.join(f'{level} by the {rule}' for rule, level in levels.items())})"
 
 
-def _error_sentences(
-    planned: PlannedComparison, by_median: PlannedComparison | None, *, among_others: bool
-) -> list[str]:
-    """Whether the errors of the two differ, and again by the median where that has another outcome."""
-    found = [_error_sentence(planned, " (chosen in advance)" if among_others else "")]
-    if by_median is not None and by_median.n == planned.n and _outcome(by_median) != _outcome(planned):
-        found.append(_error_sentence(by_median, ", if both decided by the median"))
-    return found
-
-
-def _outcome(planned: PlannedComparison) -> tuple[bool, bool]:
-    """Whether the method's error is lower, and whether the difference is significant."""
-    return planned.mae[0] < planned.mae[1], planned.n >= FEWEST and planned.p_value < LEVEL
-
-
 def _error_sentence(planned: PlannedComparison, remark: str) -> str:
     mine, other = planned.mae
     digits = 2 if max(mine, other) >= 1 else 3
@@ -252,22 +238,6 @@ def _errors(summary: Frame, metric: str) -> Frame:
     """The rows of one error, without p-values where there are too few pairs for a verdict."""
     rows = summary[summary["metric"] == metric]
     return rows.assign(p_value=rows["p_value"].where(rows["n_pairs"] >= FEWEST))
-
-
-def _headlines(mae: Frame, by_median: Frame, against: str | None) -> list[str]:
-    """Whose error is the lowest and which differ, and again by the median where that has another outcome."""
-    found = [_headline(mae, against)]
-    if list(by_median["n_pairs"]) == list(mae["n_pairs"]) and _verdicts(by_median) != _verdicts(mae):
-        other = _headline(by_median, against)
-        found.append(f"If all decided by the median: {other}")
-    return found
-
-
-def _verdicts(errors: Frame) -> list[tuple[bool, bool, bool]]:
-    """Of every row whether it is the best, and whether it is significantly lower or higher."""
-    real = errors["p_value"] < LEVEL
-    columns = (errors["best"], real & (errors["difference"] < 0), real & (errors["difference"] > 0))
-    return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def _headline(mae: Frame, against: str | None) -> str:

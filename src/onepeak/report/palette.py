@@ -8,6 +8,10 @@ from typing import Literal
 Dash = Literal["solid", "dash", "dot", "dashdot"]
 Symbol = Literal["circle", "square", "diamond", "triangle-up"]
 
+FEWEST = 3
+"""Pairs of runs without which no method is shown as the best and no difference called real: two differences that are
+nearly equal by chance have a p-value as small as you like."""
+
 _COLOURS = {
     "ce": "#7a7f87",  # the baseline is grey, and the paper's barrier stands out
     "ren": "#0072b2",

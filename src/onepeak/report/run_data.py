@@ -16,7 +16,6 @@ from onepeak.errors import InputError
 from onepeak.experiment.results import read_history
 from onepeak.metrics.catalog import METRICS
 from onepeak.metrics.functional.probabilistic import negative_log_likelihood, ranked_probability_score
-from onepeak.metrics.functional.side_order_index import num_violations
 from onepeak.posterior import Reliability, reliability, runner_up_distance, temper
 from onepeak.posterior.predictions import Predictions
 from onepeak.report.figures.canvas import Looks
@@ -55,8 +54,6 @@ class PredictionSummary:
     """The same over all runs."""
     confusion: npt.NDArray[np.int64] = field(init=False)
     """How often each true class (rows) was given each label (columns)."""
-    violations: npt.NDArray[np.int64] = field(init=False)
-    """How many predictions have 0, 1, ... c - 1 adjacent pairs out of order to the label predicted."""
     num_paradoxical: int = 0
     suspects: list[Suspect] = field(default_factory=list)
     """The strongest, strongest first."""
@@ -65,12 +62,11 @@ class PredictionSummary:
 
     def __post_init__(self) -> None:
         self.confusion = np.zeros((self.num_classes, self.num_classes), dtype=np.int64)
-        self.violations = np.zeros(self.num_classes, dtype=np.int64)
 
     @property
     def num_predictions(self) -> int:
         """Over all runs."""
-        return int(self.violations.sum())
+        return int(self.confusion.sum())
 
     @property
     def paradoxical(self) -> float:
@@ -85,8 +81,6 @@ class PredictionSummary:
     def add(self, part: Predictions, *, split: int, fold: int) -> None:
         """Counts the predictions of one run."""
         np.add.at(self.confusion, (part.truth.numpy(), part.predicted_index.numpy()), 1)
-        counts = num_violations(part.log_probs, part.predicted_index).numpy()
-        self.violations += np.bincount(counts, minlength=self.num_classes)
         distance = runner_up_distance(part.log_probs).numpy()
         self.num_paradoxical += int((distance > 1).sum())
         self._keep_suspects(part, distance, split=split, fold=fold)

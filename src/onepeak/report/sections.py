@@ -25,7 +25,6 @@ from onepeak.report.figures.paradoxes import Case, interactive_case, printed_cas
 from onepeak.report.figures.reliability import STATEMENTS, interactive_reliability, left_out, printed_reliability
 from onepeak.report.figures.tradeoff import interactive_tradeoff, limits_of, pareto_front, printed_tradeoff
 from onepeak.report.figures.truth import interactive_truth, printed_truth
-from onepeak.report.figures.violations import interactive_violations, mean_count, printed_violations
 from onepeak.report.run_data import CURVES, FIGURES, RunData
 from onepeak.report.sentences import display_name, enumerated, percent
 from onepeak.report.source import pixels, thumbnail
@@ -103,7 +102,6 @@ def sections(data: RunData) -> Iterator[Section]:
     yield _overlay(data)
     if data.cases:
         yield _paradoxes(data)
-    yield _violations(data)
     if data.calibration:
         yield reliability_section(data)
     yield _class_errors(data)
@@ -229,19 +227,6 @@ def _card(case: Case, data: RunData, image: str | None, features: Mapping[str, s
         image=image,
         features=", ".join(f"{column} {value}" for column, value in features.items()),
         chart=Chart(figure=interactive_case(case, names, data.looks)),
-    )
-
-
-def _violations(data: RunData) -> Section:
-    violations = {row: each.violations for row, each in data.predictions.items()}
-    means = ", ".join(f"{row} {mean_count(each):.2f}" for row, each in violations.items())
-    return Section(
-        name="violations",
-        title="Pairs out of order",
-        text=f"Share of test predictions by the number of adjacent pairs, of {len(data.classes) - 1}, that do not "
-        f"fall away from the predicted class. Means: {means}.",
-        charts=(Chart(figure=interactive_violations(violations, data.looks)),),
-        printed=printed_violations(violations, data.looks),
     )
 
 

@@ -6,8 +6,10 @@ from onepeak.methods.catalog import CONSTRAINTS, METHODS
 
 _LONGEST = 4
 """Letters of an abbreviation."""
-ABBREVIATIONS = frozenset(name for name in METHODS.built_in | CONSTRAINTS.built_in if len(name) <= _LONGEST)
-"""Names in the catalog that are written in capitals; those of a user stay as they are."""
+ABBREVIATIONS = frozenset(
+    name for name in METHODS.built_in | CONSTRAINTS.built_in if len(name) <= _LONGEST and name != "peak"
+)
+"""Names in the catalog that are written in capitals; words and those of a user stay as they are."""
 
 
 def display_name(label: str) -> str:

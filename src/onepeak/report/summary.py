@@ -93,10 +93,6 @@ TABLE_METRICS: Registry[TableMetric] = Registry(
 LEVEL = 0.05
 """A difference is called real below this p-value."""
 
-FEWEST = 3
-"""Pairs of runs without which nothing is called real: two differences that are nearly equal by chance have a p-value as
-small as you like."""
-
 COLUMNS = (
     "dataset", "method", "variant", "decision", "selected_by", "metric", "mean", "std", "n", "chance", "constant",
     "best", "against", "difference", "n_pairs", "p_value", "p_wilcoxon", "effect", "rank_biserial", "paper_mean",

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from onepeak._core.files import write_text_in_one_step
 from onepeak._core.imports import Frame, require
+from onepeak._core.wording import counted
 from onepeak.errors import InputError
 from onepeak.experiment.published import PAPER
 from onepeak.experiment.results import read_results
 from onepeak.experiment.statistics import RankComparison, compare_ranks
 from onepeak.experiment.tuning import tuned_note
 from onepeak.report.figures.canvas import printed, save
+from onepeak.report.palette import FEWEST
 from onepeak.report.sentences import enumerated
-from onepeak.report.summary import FEWEST, LEVEL, TABLE_METRICS, in_common, summary
+from onepeak.report.summary import LEVEL, TABLE_METRICS, in_common, summary
 
 HEADLINES = ("mae", "qwk", "soi_predicted", "unimodal", "accuracy", "rps_calibrated")
 """The metrics of the first table, after the one that chose the epoch; the others follow in further ones."""
@@ -106,10 +108,7 @@ def metric_table(block: Frame, metrics: Sequence[str], *, subtitle: str = "") ->
         "Mean ± standard deviation over runs"
         + ("; the best in bold" if any(row["best"] and row["n_pairs"] >= FEWEST for row in measured) else ""),
         _tested(block[block["metric"].isin(metrics)]) if len(rows) > 1 else "",
-        "both over the runs that all methods share: "
-        + ", ".join(f"{TABLE_METRICS[name].short} {n}" for name, n in partly.items())
-        if partly
-        else "",
+        _partly(partly),
         f"one constant class: MAE {constants.iloc[0]:.3f}" if len(constants) else "",
         f"random guessing: {', '.join(levels)}" if levels else "",
         decided,
@@ -173,6 +172,16 @@ def _levels(chances: dict[str, float]) -> str:
     if len({f"{value:.3f}" for value in chances.values()}) == 1:
         return f"{next(iter(chances.values())):.3f}"
     return " or ".join(f"{value:.3f} (of the {decision})" for decision, value in chances.items())
+
+
+def _partly(shared: dict[str, int]) -> str:
+    """That means are compared over fewer runs than they are of."""
+    if not shared:
+        return ""
+    if len(set(shared.values())) == 1:
+        return f"compared over the {counted(next(iter(shared.values())), 'run')} that all methods share"
+    told = ", ".join(f"{TABLE_METRICS[name].short} {number}" for name, number in shared.items())
+    return f"compared over the runs that all methods share: {told}"
 
 
 def _decided(block: Frame) -> str:

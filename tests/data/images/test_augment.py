@@ -81,12 +81,6 @@ def test_what_is_not_asked_for_does_not_happen():
     assert changes.colour_factors is None
 
 
-def test_without_a_crop_whole_images_are_taken():
-    changes = drawn(Augment(), [(7, 9)] * 3)
-    assert changes.crop == (7, 9)
-    assert (changes.corners == 0).all()
-
-
 @pytest.mark.bad_input
 def test_whole_images_of_different_sizes_need_a_crop():
     with pytest.raises(InputError, match=r"`crop` must be given for images of different sizes, .* 7 x 9 and 8 x 9"):

@@ -63,12 +63,6 @@ def test_a_wrong_argument_of_a_batch_says_what_is_allowed(mixed_store, options, 
         train_batch(mixed_store, **{"indices": [0], "augment": Augment(crop=2), "seed": 0, "epoch": 0} | options)
 
 
-@pytest.mark.bad_input
-def test_a_batch_size_of_nothing_is_refused(mixed_store):
-    with pytest.raises(InputError, match="`batch_size` must be an integer >= 1, got 0"):
-        next(evaluation_batches(mixed_store, [0], batch_size=0))
-
-
 @pytest.mark.gpu
 def test_the_gpu_gives_the_same_batches(mixed_store):
     indices = [4, 0, 3, 1, 2]

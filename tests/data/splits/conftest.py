@@ -1,6 +1,5 @@
 """Data sets with the paper's counts, made of names only: splits look at no image."""
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -64,20 +63,3 @@ def fgnet_like(images):
     ages = np.concatenate([(start % 20) + 3 * np.arange(size) for start, size in enumerate(sizes)])
     groups = tuple(f"{subject + 1:03}" for subject in subjects)
     return images(np.minimum(ages, 69), num_classes=70, groups=groups, name="fgnet")
-
-
-@pytest.fixture(scope="session")
-def shared_fgnet():
-    """The real FG-NET, read from the names of its files."""
-    checkout = Path(__file__).parents[3]
-    folder = Path(os.environ.get("ONEPEAK_SHARED", checkout.parent / "shared")) / "data/fgnet266/images"
-    if not folder.is_dir():
-        pytest.skip(f"FG-NET is not at {folder}; ONEPEAK_SHARED names another place")
-    paths = tuple(sorted(path.name for path in folder.iterdir()))
-    return Manifest(
-        name="fgnet",
-        items=ImageFiles(root=folder, paths=paths),
-        labels=np.array([int(path[4:6]) for path in paths], dtype=np.int64),
-        classes=tuple(str(age) for age in range(70)),
-        groups=tuple(path[:3] for path in paths),
-    )

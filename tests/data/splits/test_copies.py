@@ -25,19 +25,13 @@ def test_copies_with_two_labels_are_reported_with_names_and_labels(images):
     assert str(conflict) == "images/000000.jpg (c0), images/000001.jpg (c1)"
 
 
-def test_many_copies_are_shown_by_the_first_few(rows):
-    [conflict] = conflicting_duplicates(rows([[1.0]] * 7, [0, 1, 0, 1, 0, 1, 0]), ["same"] * 7)
-    assert len(conflict.items) == 7
-    assert str(conflict) == "sample 0 (c0), sample 1 (c1), sample 2 (c0), sample 3 (c1), sample 4 (c0) and 2 more"
-
-
 def test_images_with_two_labels_are_told_and_equal_rows_are_not(images):
     manifest = images([0, 1] * 5)
     digests = [str(item // 2) for item in range(10)]
     notes = conflict_notes(manifest, digests)
     assert notes[0] == "exact copies with different labels: images/000000.jpg (c0), images/000001.jpg (c1)"
     assert len(notes) == 4
-    assert notes[3] == "and 2 more such copies: `onepeak splits DATA --json` shows all"
+    assert notes[3] == "and 2 more such copies: `onepeak check DATA` shows all"
     assert conflict_notes(manifest, [str(item) for item in range(10)]) == []
     rows = FeatureRows(columns=("x",), values=np.zeros((10, 1)))
     assert conflict_notes(replace(manifest, items=rows), digests) == []

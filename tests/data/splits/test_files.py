@@ -159,13 +159,6 @@ def test_positions_must_name_all_items_where_no_label_ties_them_to_the_data(imag
 
 
 @pytest.mark.bad_input
-def test_one_label_that_the_data_lack_is_named_and_hides_no_other(images, read):
-    text = "item,label,part\n0,c2,train\n1,c0,valid\n2,x,test\n3,c2,test\n"
-    with pytest.raises(InputError, match=r"other labels than 'mine' for 4 samples: .*; 'mine' has no class 'x': "):
-        read(text, images([0, 1, 2, 0]))
-
-
-@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -353,14 +346,6 @@ def test_a_missing_file_and_a_folder_without_splits_are_told(folder, faces, tmp_
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=r"must be a folder with split_0/fold_0/train_s_0_f_0\.csv and so on"):
         make_splits(faces, protocol=str(tmp_path / "empty"))
-
-
-@pytest.mark.bad_input
-def test_rows_of_a_table_and_too_many_splits_are_refused(folder, faces, rows):
-    with pytest.raises(InputError, match=r"goes by path, but 'table' has no files"):
-        make_splits(rows(np.zeros((3, 1)), [0, 1, 0]), protocol=str(folder))
-    with pytest.raises(InputError, match=r"`splits` must be at most the 2 in .*theirs, got 3"):
-        make_splits(faces, protocol=str(folder), splits=3)
 
 
 @pytest.mark.bad_input

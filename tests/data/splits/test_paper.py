@@ -109,15 +109,6 @@ def test_fgnet_by_the_text_is_a_fifth_and_five_folds_ten_times_with_subjects_on_
     assert sorted(np.concatenate(first)) == sorted(set(range(1002)) - set(runs[0].test))
 
 
-def test_the_real_fgnet_gives_the_same_numbers(shared_fgnet):
-    assert len(shared_fgnet) == 1002
-    assert shared_fgnet.num_classes == 70
-    for run in make_splits(shared_fgnet, protocol="code"):
-        assert [len(subjects(shared_fgnet, part)) for part in run.parts.values()] == [53, 13, 16]
-    for run in make_splits(shared_fgnet, protocol="paper", splits=2):
-        assert len(run.test) == 200
-
-
 @pytest.mark.parametrize(("name", "num_classes"), [("afad-lite", 22), ("afad-full", 58)])
 def test_afad_by_its_code_takes_a_fifth_of_every_gender_and_age(images, name, num_classes):
     sizes = 1 + (np.arange(2 * num_classes) * 7) % 40  # cells of 1 to 40 images

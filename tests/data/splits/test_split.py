@@ -25,10 +25,6 @@ def test_parts_cannot_be_written_to_and_the_caller_s_array_stays_as_it_was():
     assert split.train.tolist() == [0, 1]
 
 
-def test_the_name_is_that_of_the_run_s_folder():
-    assert make(split=3, fold=1).name == "split3-fold1"
-
-
 def test_splits_are_equal_when_parts_and_origin_are():
     assert make() == make()
     assert hash(make()) == hash(make())
@@ -97,10 +93,3 @@ def test_a_part_that_lacks_a_class_is_noted_with_the_number_of_runs(images):
     ]
     assert split_notes(manifest, runs[:1]) == []
     assert split_notes(manifest, runs[1:], parts=("train",)) == ["train lacks 1 of the 2 classes that have samples: c1"]
-
-
-def test_many_missing_classes_are_cut_short(images):
-    manifest = images([*range(8), 0], num_classes=8)
-    train = split_notes(manifest, [parts_of([0], [8], list(range(1, 8)))])[0]
-    assert train.startswith("train lacks 7 of the 8 classes")
-    assert train.endswith("c4, c5 and 2 more")

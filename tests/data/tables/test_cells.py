@@ -46,12 +46,6 @@ def test_numbers_with_few_levels_and_a_name_are_names():
     assert column("0", "1", "2", "3+").tolist() == ["0", "1", "2", "3+"]
 
 
-def test_columns_to_leave_alone_stay_text():
-    frame, *_ = typed(pd.DataFrame({"label": ["1", "NA"], "x": ["1", "NA"]}, dtype=object), as_text=("label",))
-    assert frame["label"].tolist() == ["1", "NA"]
-    assert frame["x"][0] == 1
-
-
 def test_zeros_before_integers_show_that_all_are_names():
     assert column("10115", " 01067 ", "", "0").tolist() == ["10115", "01067", None, "0"]
     assert column(*map(str, range(38)), "007", "008", "x1")[40] == "x1"  # no slip in a number
@@ -213,12 +207,6 @@ def test_a_cell_that_is_no_number_spoils_no_other():
         4: "`size` must be a number, got '61,5'. Write numbers as 1234.5, or give --decimal , (`decimal`) for a CSV "
         "with decimal commas",
     }
-
-
-def test_what_stands_for_missing_is_not_wrong():
-    values, wrong = numbers("NA", "", None, "?", "nan", "7")
-    np.testing.assert_array_equal(values, [np.nan] * 5 + [7])
-    assert wrong == {}
 
 
 def test_true_and_false_are_numbers_in_a_column_of_nothing_else():

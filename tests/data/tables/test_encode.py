@@ -78,12 +78,6 @@ def test_texts_that_are_no_dates_stay():
     assert encode_features(few)[0].columns == ("start",)
 
 
-def test_few_rows_and_other_series_are_no_identifiers():
-    assert encode_features(pd.DataFrame({"tone": ["a", "b", "c"], "day": [1, 2, 3]}))[0].columns == ("tone", "day")
-    frame = pd.DataFrame({"year": range(1980, 2000), "rank": [*range(19), 30]})
-    assert encode_features(frame)[0].columns == ("year", "rank")
-
-
 DIGITS = ([1, 2], [1.0, 2.0], ["1", "2"], ["1.0", "2.0"], pd.Categorical([1.0, 2.0]), pd.array([1, 2], dtype="Int64"))
 
 

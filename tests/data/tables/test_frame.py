@@ -134,16 +134,6 @@ BAD = pd.DataFrame(
 )
 
 
-def test_rows_left_out_of_a_table_take_labels_and_groups_along():
-    data = from_frame(BAD, order="a,b", skip_bad=True)
-    assert data.items.values.tolist() == [[1.0], [3.0], [7.0], [8.0]]
-    assert (data.labels.tolist(), data.groups, data.num_left_out) == ([0, 1, 1, 0], ("p", "r", "u", "v"), 4)
-    assert data.notes[0] == (
-        "left out 4 of 8 rows: no usable number in 'x' (row 3); no label (row 4); "
-        "a label that the order lacks, 'c' (row 5); no group in 'group' (row 6)"
-    )
-
-
 @pytest.mark.bad_input
 @pytest.mark.parametrize("order", [None, "0..2"])
 def test_the_last_images_of_a_class_are_not_left_out_either(plant, order):
@@ -164,23 +154,6 @@ def test_rows_like_others_need_no_item_of_every_class():
     frame = pd.DataFrame({"x": ["1", "2", "big"], "label": [0, 1, 2]})
     like = FeatureRows(columns=("x",), values=np.empty((0, 1)))
     assert from_frame(frame, skip_bad=True, like=like).labels.tolist() == [0, 1]
-
-
-@pytest.mark.bad_input
-def test_all_bad_cells_are_reported_at_once():
-    with pytest.raises(InputError) as caught:
-        from_frame(BAD, order="a,b")
-    assert str(caught.value) == (
-        "4 of 8 rows cannot be used as they are:\n"
-        "  The column 'x' must be finite numbers that fit into float32, 1 row has none: inf (row 3). Correct these "
-        "cells, or empty them: missing values are filled in.\n"
-        "  Every sample must have a label, 1 sample of 8 has none: row 4. Fill them in.\n"
-        "  `order` must name every label of the data, it lacks 'c' (1 sample, row 5). It names a, b. Correct these "
-        "labels or the order.\n"
-        "  Every row must have a group in 'group', 1 row without one: 6. Give each row that belongs to no group a "
-        "unique name.\n"
-        "Or leave the rows out with skip_bad=True."
-    )
 
 
 @pytest.mark.bad_input

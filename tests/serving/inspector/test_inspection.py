@@ -12,7 +12,7 @@ from onepeak.data.datasets.biopsies import GRADES
 from onepeak.data.source import DataSource
 from onepeak.data.splits.copies import item_digests
 from onepeak.errors import InputError
-from onepeak.serving import load
+from onepeak.serving import column_importance, load
 from onepeak.serving.evaluation_data import open_for
 from onepeak.serving.http import create_app
 from onepeak.serving.inspector import Inspection, inspector_router, open_inspection
@@ -49,7 +49,9 @@ def test_the_samples_are_prepared_while_the_first_page_is_read(tmp_path, monkeyp
     app = create_app(None, extra_routers=[inspector_router(shown)])
     with TestClient(app, base_url="http://localhost") as client:
         for _ in range(3):
-            assert client.get("/v1/inspect/findings").json() == list(shown.findings)
+            assert [each["text"] for each in client.get("/v1/inspect/findings").json()] == [
+                each.text for each in shown.findings
+            ]
         assert prepared.wait(timeout=60)
     assert times == [1], "once is enough"
     assert list(shown.posteriors.archive._samples) == ["ce"]
@@ -66,8 +68,8 @@ def test_what_cannot_be_prepared_is_told_to_who_asks(tmp_path):
 def test_findings_are_those_of_the_report(tmp_path):
     write_whole_comparison(tmp_path, {"ce": 1.0, "elb": 0.0})
     found = open_inspection(tmp_path).findings
-    assert found[0] == "Too few runs to name a winner (at least 3 needed)."
-    assert found[1].startswith("Consistency: with ELB")
+    assert found[0].text == "Too few runs to name a winner (at least 3 needed)."
+    assert found[1].text.startswith("Consistency: with ELB")
 
 
 def test_parts_come_by_number_not_by_letter(tmp_path):
@@ -110,8 +112,10 @@ def test_a_models_answers_to_data_are_those_of_predict_and_of_the_run_that_made_
     now = shown.posteriors.sample("0-0", place, Filter(method="elb"))
     assert (now.name, now.truth, now.kind, now.surroundings.total) == (kept.name, kept.truth, "pictures", 60)
     predictions, before = now.answers[0].answer, kept.answers[1].answer
-    assert predictions.probs == pytest.approx(model.predict([data.items.root / now.name]).probs[0].tolist(), abs=1e-4)
-    assert before.probs == pytest.approx(
+    assert np.exp(predictions.log_probs) == pytest.approx(
+        model.predict([data.items.root / now.name]).probs[0].tolist(), abs=1e-4
+    )
+    assert np.exp(before.log_probs) == pytest.approx(
         model.predict([data.items.root / now.name], raw=True).probs[0].tolist(), abs=1e-4
     )
     assert (predictions.raw, before.raw) == (False, True)
@@ -170,5 +174,11 @@ def test_rows_of_a_table_are_shown_by_their_values(tmp_path):
     assert page.kind == "rows"
     assert page.entries[3].features == {"age": "23", "tone": "pale", "dose": "-197"}
     predictions = model.predict(path)
-    assert np.array([entry.probs for entry in page.entries]) == pytest.approx(predictions.probs.numpy(), abs=2e-5)
+    assert np.array([np.exp(entry.log_probs) for entry in page.entries]) == pytest.approx(
+        predictions.probs.numpy(), abs=2e-5
+    )
     assert shown.posteriors.sample("0-0", 3, Filter(method="elb")).answers[0].no_evidence == "There are no images."
+    assert shown.posteriors.columns("elb", "0-0") is None  # the folder has no model
+    (tmp_path / "model.safetensors").touch()
+    shown.posteriors.maps._models[str(tmp_path)] = model
+    assert shown.posteriors.columns("elb", "0-0") == column_importance(model, data, shuffles=3)

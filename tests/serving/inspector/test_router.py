@@ -22,9 +22,20 @@ def client(make_app):
 
 
 def test_every_page_and_its_figures_answer(client):
-    for path in ("/", "/samples", "/sample/0-0/20", "/confusion", "/labels", "/try"):
+    for path in ("/", "/samples", "/map", "/sample/0-0/20", "/confusion", "/labels", "/try"):
         assert client.get(path).status_code == 200
-    for path in ("about", "overview", "curves", "findings", "samples", "sample/0-0/20", "confusion", "labels?label=2"):
+    for path in (
+        "about",
+        "overview",
+        "curves",
+        "findings",
+        "samples",
+        "sample/0-0/20",
+        "map",
+        "evidence/0-0/20?method=ce&label=1",
+        "confusion",
+        "labels?label=2",
+    ):
         answer = client.get(f"/v1/inspect/{path}")
         assert answer.status_code == 200
         assert answer.json()
@@ -77,7 +88,6 @@ def test_images_come_as_images(client):
     for path, kind in {
         "/thumbnail/0-0/20": "image/jpeg",
         "/image/0-0/20": "image/png",
-        "/evidence/0-0/20?method=ce&label=1": "image/png",
         "/static/icon.svg": "image/svg+xml",
         "/static/plotly.min.js": "text/javascript; charset=utf-8",
     }.items():
@@ -113,7 +123,8 @@ def test_what_is_not_there_is_not_found(client):
     for path in [
         "/thumbnail/0-0/0",
         "/image/9-9/20",
-        "/evidence/0-0/0?method=ce&label=1",
+        "/v1/inspect/evidence/0-0/0?method=ce&label=1",
+        "/v1/inspect/words/0-0/20?method=ce",
         "/static/nothing.js",
         "/static/../router.py",
         "/static/%2e%2e%2frouter.py",
@@ -124,7 +135,7 @@ def test_what_is_not_there_is_not_found(client):
         assert client.get(path).status_code in (404, 422), path
 
 
-PLACES = ("/", "/sample/", "/thumbnail/", "/image/", "/evidence/", "/static/", "/v1/inspect/", "/v1/inspect/samples?")
+PLACES = ("/", "/sample/", "/thumbnail/", "/image/", "/static/", "/v1/inspect/", "/v1/inspect/samples?")
 PIECES = ("..", "/", "%2e", "%00", "0-0", "20", "-1", "&", "method=ce", "page=", "label=", "truth=", "\u00e9", "%ff")
 
 

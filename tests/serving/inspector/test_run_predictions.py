@@ -128,24 +128,31 @@ def test_a_filter_keeps_what_it_says(part, truth, predicted, min_error, soi_belo
     beaten=st.booleans(),
     differ=st.integers(0, 3),
     min_width=st.integers(0, 4),
-    flagged=st.booleans(),
+    marked=st.booleans(),
+    min_distance=st.sampled_from([0.0, 0.5, 1.5]),
     seed=st.integers(0, 3),
 )
-def test_a_second_method_intervals_and_flags_filter_as_they_say(beaten, differ, min_width, flagged, seed):
+def test_a_second_method_intervals_distances_and_marks_filter_as_they_say(
+    beaten, differ, min_width, marked, min_distance, seed
+):
     rng = np.random.default_rng(seed)
     others, widths = rng.integers(-1, NUM_CLASSES, len(ROWS)), rng.integers(0, 5, len(ROWS))
-    marked = {(row["part"], row["item"]) for row in ROWS if row["item"] % 3 == 0}
-    wanted = Filter(method="ce", beaten=beaten, differ=differ, min_width=min_width, flagged=flagged, other="elb")
+    distances, marks = rng.uniform(0, 2, len(ROWS)).astype(np.float32), rng.uniform(size=len(ROWS)) < 0.3
+    wanted = Filter(
+        method="ce", beaten=beaten, differ=differ, min_width=min_width, min_distance=min_distance, other="elb"
+    )
     expected = {
         (row["part"], row["item"])
-        for row, other, width in zip(ROWS, others, widths, strict=True)
+        for row, other, width, distance, mark in zip(ROWS, others, widths, distances, marks, strict=True)
         if (not (beaten or differ) or other >= 0)
         and (not beaten or (row["error"] > 0 and other == row["truth"]))
         and (not differ or abs(row["predicted"] - other) >= differ)
         and width >= min_width
-        and (not flagged or (row["part"], row["item"]) in marked)
+        and distance >= min_distance
+        and (mark or not marked)
     }
-    found = keys(chosen(SAMPLES, wanted, NAMES, others=others, widths=widths, flagged=marked))
+    samples = replace(SAMPLES, distance=distances)
+    found = keys(chosen(samples, wanted, NAMES, others=others, widths=widths, marked=[marks] if marked else []))
     assert set(found) == expected
 
 
@@ -162,6 +169,7 @@ KEYS = {
     "order": lambda row: (-round(row["soi"], 6), row["item"]),
     "unsure": lambda row: (row["sure"], row["item"]),
     "sure": lambda row: (-row["sure"], row["item"]),
+    "distance": lambda row: row["item"],  # of runs that did not record it
 }
 
 

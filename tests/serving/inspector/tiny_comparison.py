@@ -22,6 +22,7 @@ PARTS = {0: (np.arange(0, 20), np.arange(20, 45)), 1: (np.arange(20, 40), np.ara
 """The validation and test items of each split; some are tested on twice."""
 
 EVIDENCE_RANGE = (0.0, 12.5)
+TWINS = (30, 31)
 
 
 def write_tiny_comparison(root):
@@ -92,5 +93,13 @@ def _frame(part, predictions, paths):
             "label": predictions.truth.numpy(),
             "predicted": predictions.predicted_index.numpy(),
             "log_probs": list(predictions.log_probs.numpy()),
+            "distance": (predictions.items / 30).astype(np.float32),
+            "coordinates": list(_coordinates(predictions.items)),
         }
     )
+
+
+def _coordinates(items):
+    """A spiral on which two samples coincide."""
+    place = np.where(items == TWINS[1], TWINS[0], items)
+    return np.stack([place * np.cos(place / 5), place * np.sin(place / 5), place], axis=1).astype(np.float32)

@@ -1,6 +1,6 @@
 """Splits of a data set: made by a protocol, checked for leaks, saved to files."""
 
-from onepeak.data.splits.copies import Conflict, conflicting_duplicates, item_digests, keep_copies_together
+from onepeak.data.splits.copies import Finding, conflicting_duplicates, item_digests, keep_copies_together
 from onepeak.data.splits.files import load_splits, save_splits
 from onepeak.data.splits.leaks import Leak, LeakError, find_leaks, refuse_leaks
 from onepeak.data.splits.protocols import PROTOCOLS, SplitProtocol, find_protocol, make_splits
@@ -9,7 +9,7 @@ from onepeak.data.splits.split import PARTS, Split, class_counts, group_counts, 
 __all__ = [
     "PARTS",
     "PROTOCOLS",
-    "Conflict",
+    "Finding",
     "Leak",
     "LeakError",
     "Split",

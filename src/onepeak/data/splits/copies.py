@@ -3,10 +3,11 @@
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -16,41 +17,74 @@ from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Items, M
 from onepeak.data.splits.split import Indices
 from onepeak.errors import InputError
 
+Kind: TypeAlias = Literal["copies", "near copies", "label"]
 _MOST_CONFLICTS = 3
 """How many conflicts are notes of their own."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Conflict:
-    """Samples with the same bytes but different labels: a label is wrong, or the sample does not determine it."""
+class Finding:
+    """Samples to look at together, and why: copies have the same content, so at most one of their labels is right."""
 
+    kind: Kind
     items: tuple[int, ...]
+    """Positions in the data set."""
     names: tuple[str, ...]
-    """The path of each sample, or its position."""
     labels: tuple[str, ...]
     """The class of each sample."""
+    score: float | None = None
+    """Of near copies the lowest similarity that links them, up to 1; of a label its mean distance from the truth."""
+    suggested: str | None = None
+    """The class that a likely wrong label should have."""
+
+    @property
+    def conflict(self) -> bool:
+        """Whether the samples have different labels."""
+        return len(set(self.labels)) > 1
 
     def __str__(self) -> str:
         return listed((f"{name} ({label})" for name, label in zip(self.names, self.labels, strict=True)), limit=5)
 
-
-def conflicting_duplicates(manifest: Manifest, digests: Sequence[str]) -> list[Conflict]:
-    """Returns the exact copies with different labels, in the order of their first sample."""
-    return [
-        Conflict(
-            items=tuple(indices),
-            names=tuple(map(manifest.sample_name, indices)),
-            labels=tuple(manifest.classes[manifest.labels[index]] for index in indices),
+    @classmethod
+    def of(
+        cls,
+        manifest: Manifest,
+        kind: Kind,
+        items: Sequence[int],
+        *,
+        score: float | None = None,
+        suggested: str | None = None,
+    ) -> "Finding":
+        """Makes a finding of samples of a data set."""
+        return cls(
+            kind=kind,
+            items=tuple(items),
+            names=tuple(map(manifest.sample_name, items)),
+            labels=tuple(manifest.classes[manifest.labels[item]] for item in items),
+            score=score,
+            suggested=suggested,
         )
-        for indices in copies_of(manifest, digests)
-        if len({int(manifest.labels[index]) for index in indices}) > 1
-    ]
 
 
-def copies_of(manifest: Manifest, digests: Sequence[str]) -> list[list[int]]:
+def find_copies(manifest: Manifest, digests: Sequence[str]) -> list[Finding]:
+    """Returns the groups of samples with equal fingerprints, those with different labels first."""
+    return conflicts_first([Finding.of(manifest, "copies", items) for items in copies_of(manifest, digests)])
+
+
+def conflicts_first(findings: list[Finding]) -> list[Finding]:
+    """Returns the findings in the order of their first sample, those with different labels first."""
+    return sorted(findings, key=lambda finding: (not finding.conflict, finding.items))
+
+
+def conflicting_duplicates(manifest: Manifest, digests: Sequence[str]) -> list[Finding]:
+    """Returns the exact copies with different labels, in the order of their first sample."""
+    return [finding for finding in find_copies(manifest, digests) if finding.conflict]
+
+
+def copies_of(manifest: Manifest, digests: Sequence[Hashable]) -> list[list[int]]:
     """Returns the positions of the samples that share a fingerprint, for each fingerprint of several samples."""
     check_digests(manifest, digests)
-    copies: dict[str, list[int]] = defaultdict(list)
+    copies: dict[Hashable, list[int]] = defaultdict(list)
     for index, digest in enumerate(digests):
         copies[digest].append(index)
     return [indices for indices in copies.values() if len(indices) > 1]
@@ -63,7 +97,7 @@ def conflict_notes(manifest: Manifest, digests: Sequence[str]) -> list[str]:
     conflicts = conflicting_duplicates(manifest, digests)
     notes = [f"exact copies with different labels: {conflict}" for conflict in conflicts[:_MOST_CONFLICTS]]
     rest = len(conflicts) - len(notes)
-    return [*notes, f"and {rest:,} more such copies: `onepeak splits DATA --json` shows all"] if rest else notes
+    return [*notes, f"and {rest:,} more such copies: `onepeak check DATA` shows all"] if rest else notes
 
 
 def keep_copies_together(manifest: Manifest, digests: Sequence[str]) -> Manifest:
@@ -87,7 +121,7 @@ def first_copies(manifest: Manifest, digests: Sequence[str]) -> Indices:
     return connected(len(manifest), pairs)
 
 
-def connected(number: int, pairs: Iterable[tuple[int, int]]) -> Indices:
+def connected(number: int, pairs: Iterable[Sequence[int]]) -> Indices:
     """Returns, for each of so many samples, the first one that a chain of pairs connects it with."""
     leader = list(range(number))
 
@@ -103,7 +137,7 @@ def connected(number: int, pairs: Iterable[tuple[int, int]]) -> Indices:
     return np.array([lead(index) for index in range(number)], dtype=np.int64)
 
 
-def check_digests(manifest: Manifest, digests: Sequence[str]) -> None:
+def check_digests(manifest: Manifest, digests: Sequence[Hashable]) -> None:
     """Raises an error unless there is one fingerprint per sample."""
     if len(digests) != len(manifest):
         raise InputError(f"`digests` must have one value per sample ({len(manifest)}), got {len(digests)}.")

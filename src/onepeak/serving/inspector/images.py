@@ -4,11 +4,8 @@ import io
 import threading
 from typing import final
 
-import numpy as np
-import numpy.typing as npt
 import torch
 
-from onepeak._core.imports import require
 from onepeak.data.images.decode import Image
 from onepeak.errors import InputError
 from onepeak.networks.own_backbone import OwnBackbone, check_trusted, is_own
@@ -58,10 +55,6 @@ class ImageReader:
         return file.getvalue()
 
 
-SIDE = 512
-"""Pixels of the longer side of a map: enough to look smooth, since the network's own maps are coarse."""
-CONTOURS = (1 / 3, 2 / 3)
-"""Shares of the scale that have a line."""
 _MOST_MODELS = 2
 
 
@@ -93,8 +86,8 @@ class EvidenceMaps:
         """The lowest and the highest value on the scale of a run's maps; None if each map has its own scale."""
         return load_description(run.folder).evidence_range
 
-    def png(self, run: FinishedRun, image: Image.Image, label: int) -> bytes:
-        """Returns the evidence for one class of an image as a PNG, transparent where there is little.
+    def rows(self, run: FinishedRun, image: Image.Image, label: int) -> list[list[float]]:
+        """Returns the evidence for one class of an image, from top to bottom, as /v1/predict does.
 
         Args:
             run: The run whose model to use.
@@ -105,11 +98,12 @@ class EvidenceMaps:
             InputError: The run has no image model.
         """
         with self._lock:
-            model = self._model(run)
-            found = model.evidence([model.pixels(image)], torch.tensor([label]))
-        return overlay(found[0].numpy(), image.size, model.description.evidence_range)
+            model = self.model(run)
+            found: list[list[float]] = model.evidence([model.pixels(image)], torch.tensor([label]))[0].tolist()
+        return found
 
-    def _model(self, run: FinishedRun) -> Model:
+    def model(self, run: FinishedRun) -> Model:
+        """Returns the model of a run, loaded if it is not yet."""
         key = str(run.folder)
         if key not in self._models:
             while len(self._models) >= _MOST_MODELS:
@@ -127,44 +121,3 @@ def _missing_of(backbone: str) -> str:
         return "" if OwnBackbone(backbone).gives_maps else "Its network gives features, not maps."
     except InputError as error:
         return str(error)
-
-
-def overlay(evidence: npt.NDArray[np.float32], size: tuple[int, int], ends: tuple[float, float] | None = None) -> bytes:
-    """Draws a map as a PNG: colour and opacity rise with the evidence; lines at each third show it on any ground.
-
-    Args:
-        evidence: Height x width.
-        size: Width and height of the image below.
-        ends: The values to draw as nothing and as brightest; values beyond them are clipped. By default the lowest and
-            the highest value of this map.
-    """
-    low, high = (float(evidence.min()), float(evidence.max())) if ends is None else ends
-    strength = np.clip((evidence - low) / (high - low), 0, 1) if high > low else np.zeros_like(evidence)
-    scale = SIDE / max(size)
-    shape = max(1, round(size[0] * scale)), max(1, round(size[1] * scale))
-    smooth = np.asarray(Image.fromarray(strength.astype(np.float32)).resize(shape, Image.Resampling.BICUBIC))
-    smooth = np.clip(smooth, 0, 1)
-    # viridis: its lightness rises evenly, so that it reads without colour vision too
-    colours = require("matplotlib", extra="serve", purpose="An evidence map").colormaps["viridis"]
-    pixels = (255 * colours(smooth)).astype(np.uint8)
-    pixels[..., 3] = (255 * smooth).astype(np.uint8)
-    line = _thicker(_borders(np.digitize(smooth, CONTOURS)))
-    pixels[_thicker(_thicker(line)) & ~line] = (0, 0, 0, 160)
-    pixels[line] = (255, 255, 255, 235)
-    file = io.BytesIO()
-    Image.fromarray(pixels).save(file, format="PNG")
-    return file.getvalue()
-
-
-def _borders(levels: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Where a pixel is of another level than the one left of it or above it."""
-    found = np.zeros(levels.shape, dtype=bool)
-    found[:, 1:] |= levels[:, 1:] != levels[:, :-1]
-    found[1:] |= levels[1:] != levels[:-1]
-    return found
-
-
-def _thicker(line: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """The line with a pixel more on each side."""
-    wide = np.pad(line, 1)
-    return wide[1:-1, 1:-1] | wide[2:, 1:-1] | wide[:-2, 1:-1] | wide[1:-1, 2:] | wide[1:-1, :-2]

@@ -18,6 +18,7 @@ from onepeak.serving.inspector.runs import Course, FinishedRun, Overview, curves
 
 if TYPE_CHECKING:
     from onepeak.data.manifest import Manifest
+    from onepeak.report.findings import Finding
     from onepeak.report.source import Source
     from onepeak.serving.inspector.posteriors import Posteriors
     from onepeak.serving.inspector.run_predictions import RunPredictions
@@ -120,8 +121,8 @@ class Inspection:
             self.posteriors.page(Filter(method=next(iter(self.looks))), 1)
 
     @cached_property
-    def findings(self) -> tuple[str, ...]:
-        """The findings of all runs together, as sentences; empty if the runs cannot be read as a report."""
+    def findings(self) -> "tuple[Finding, ...]":
+        """The findings of all runs together; empty if the runs cannot be read as a report."""
         if self.asked_now:
             return ()
         with self._loading:
@@ -132,7 +133,7 @@ class Inspection:
         try:
             runs = read_results(self.folder)
             table = summary(runs, metrics=("mae", "soi_predicted"))
-            return tuple(each.text for each in findings(runs, table, paradoxical={}, variation={}))
+            return findings(runs, table, paradoxical={}, variation={})
         except OnepeakError:
             return ()
 
@@ -208,7 +209,7 @@ def inspect_model(model: "Model", folder: Path, data: "Manifest", *, actions: Pa
     )
 
 
-Sort: TypeAlias = Literal["item", "error", "disorder", "order", "unsure", "sure"]
+Sort: TypeAlias = Literal["item", "error", "disorder", "order", "unsure", "sure", "distance"]
 
 SORTS: dict[Sort, str] = {
     "item": "Order of the data",
@@ -217,6 +218,7 @@ SORTS: dict[Sort, str] = {
     "order": "Highest SOI first",
     "unsure": "Least sure first",
     "sure": "Most sure first",
+    "distance": "Farthest from the training first",
 }
 """The sort orders, as the page names them."""
 
@@ -243,6 +245,12 @@ class Filter:
     """The whole name of a group, such as a patient."""
     min_width: int = 0
     """Of the interval, in classes."""
+    min_distance: float = 0.0
+    """From the training samples, usually within 1."""
+    doubtful: bool = False
+    """Only samples whose label is likely wrong."""
+    twins: bool = False
+    """Only samples that nearly coincide with another one of their part."""
     flagged: bool = False
     """Only samples that the user has flagged."""
     other: str | None = None

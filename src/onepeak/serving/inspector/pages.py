@@ -1,7 +1,7 @@
 """The data of each page. The pages are in `templates/`; their figures are fetched as JSON once they are open."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
@@ -48,16 +48,16 @@ class OverviewPage:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SamplesPage:
-    """The grid of samples with its filters."""
+class ChoicePage:
+    """Samples by a choice of method, split and class: their grid, their map, their confusion, their posteriors."""
 
-    template: ClassVar[str] = "samples.html"
+    template: str
     shell: Shell
     rows: tuple[str, ...]
     parts: Mapping[str, str]
     """Splits and folds, with readable names."""
     classes: tuple[str, ...]
-    sorts: Mapping[str, str]
+    sorts: Mapping[str, str] = field(default_factory=lambda: {str(name): title for name, title in SORTS.items()})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,41 +72,23 @@ class SamplePage:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConfusionPage:
-    """What each true class is taken for; a cell opens its samples."""
-
-    template: ClassVar[str] = "confusion.html"
-    shell: Shell
-    rows: tuple[str, ...]
-    parts: Mapping[str, str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class LabelsPage:
-    """All posteriors with one predicted label."""
-
-    template: ClassVar[str] = "labels.html"
-    shell: Shell
-    parts: Mapping[str, str]
-    classes: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class TryPage:
     """An image or row that the user enters."""
 
     template: ClassVar[str] = "try.html"
     shell: Shell
-    columns: Mapping[str, tuple[str, ...]]
-    """The columns of a table model, with the names of categories; empty for an image model."""
+    columns: Mapping[str, tuple[str, ...] | None]
+    """The columns of a table model, with the names of categories, None for a text; empty for an image model."""
     card: str
     """The model's card as HTML; empty if it has none."""
 
 
-PLACES = {"Overview": "/", "Samples": "/samples", "Confusion": "/confusion", "Labels": "/labels"}
+CHOICES = ("samples", "map", "confusion", "labels")
+"""The pages of samples, by address and template."""
+PLACES = {"Overview": "/", **{name.capitalize(): f"/{name}" for name in CHOICES}}
 TRY_PLACE = {"Try it": "/try"}
 
-AnyPage: TypeAlias = OverviewPage | SamplesPage | SamplePage | ConfusionPage | LabelsPage | TryPage
+AnyPage: TypeAlias = OverviewPage | ChoicePage | SamplePage | TryPage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,14 +142,14 @@ def overview_page(inspection: Inspection, around: Shell) -> OverviewPage:
     )
 
 
-def samples_page(inspection: Inspection, around: Shell) -> SamplesPage:
-    """Returns the samples page of an inspection."""
-    return SamplesPage(
+def choice_page(name: str, inspection: Inspection, around: Shell) -> ChoicePage:
+    """Returns one of the pages in `CHOICES`."""
+    return ChoicePage(
+        template=f"{name}.html",
         shell=around,
         rows=tuple(inspection.looks),
         parts=part_names(inspection.parts),
         classes=inspection.classes,
-        sorts={str(name): title for name, title in SORTS.items()},
     )
 
 
@@ -196,10 +178,13 @@ def _environment() -> jinja2.Environment:
     )
 
 
-def model_columns(model: "Model") -> dict[str, tuple[str, ...]]:
-    """Returns the columns of a table model, with the names of categories; empty for an image model."""
+def model_columns(model: "Model") -> dict[str, tuple[str, ...] | None]:
+    """Returns the columns of a table model, with the names of categories, None for a text; empty for an image model."""
     table = model.description.table
-    return {} if table is None else {name: table.categories.get(name, ()) for name in table.given_columns}
+    if table is None:
+        return {}
+    known = {name: table.categories.get(name, ()) for name in table.given_columns}
+    return {name: None if name in table.named_columns and not names else names for name, names in known.items()}
 
 
 def model_card(folder: Path) -> str:

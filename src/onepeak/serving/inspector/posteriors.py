@@ -2,8 +2,10 @@
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Literal, TypeAlias, final
 
@@ -11,101 +13,74 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from onepeak.constraints.gaps import signed_gaps
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
-from onepeak.metrics.functional.side_order_index import side_order_index
-from onepeak.posterior import is_paradoxical, is_unimodal, median, mode, project, temper
+from onepeak.posterior import is_unimodal, project
 from onepeak.report.source import Source
+from onepeak.serving.importance import ColumnImportance, column_importance
 from onepeak.serving.inspector.images import EvidenceMaps, ImageReader
 from onepeak.serving.inspector.inspection import Filter
 from onepeak.serving.inspector.notes import SampleNote, SampleNotes
-from onepeak.serving.inspector.run_predictions import Archive, Integers, RunPredictions, Samples, chosen
+from onepeak.serving.inspector.run_predictions import Archive, Integers, RunPredictions, Samples, chosen, interval_ends
 from onepeak.serving.inspector.runs import FinishedRun
-from onepeak.training.calibration import ALPHA, Calibration
+from onepeak.training.calibration import Calibration
+from onepeak.training.model_files import WEIGHTS
 
 DIGITS = 5
 """Decimals of a probability that is sent to a page."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Violation:
-    """Two adjacent classes of which the one farther from the prediction is not less probable."""
-
-    inner: int
-    outer: int
-    tie: bool
-
-
-@dataclass(frozen=True, kw_only=True)
 class SamplePrediction:
     """Everything about one posterior. Classes are counted from 0."""
 
-    probs: list[float]
+    log_probs: list[float | None]
+    """None for the logarithm of zero, as JSON has no infinity."""
     raw: bool
     """Whether `predict` would show other, calibrated probabilities."""
     projected: list[float]
     """The nearest posterior with one peak."""
     predicted: int
-    mode: int
-    median: int
+    distance: float | None
+    """From the training samples, usually within 1; None if the run did not record it."""
     interval: tuple[int, int] | None
     """Contains the true class for a share of 1 - alpha of all samples; None if the model was not calibrated."""
     soi: float
     unimodal: bool
     paradoxical: bool
-    violations: tuple[Violation, ...]
-    ranking: list[int]
-    """The three most probable classes, most probable first."""
 
 
-def answer(
-    log_probs: npt.NDArray[np.float32], predicted: int, calibration: Calibration | None, *, calibrated: bool = False
-) -> SamplePrediction:
+def answer(predictions: RunPredictions, place: int, calibration: Calibration | None) -> SamplePrediction:
     """Analyses one posterior.
 
     Args:
-        log_probs: One per class.
-        predicted: The method's own label.
+        predictions: Those of a run.
+        place: The position of the sample in them.
         calibration: The model's calibration.
-        calibrated: Whether the posterior is calibrated already.
+    """
+    own = predictions.predictions.take([place])
+    ends = interval_ends(replace(predictions, predictions=own), calibration)
+    return SamplePrediction(
+        log_probs=finite(own.log_probs[0]),
+        raw=not predictions.calibrated and calibration is not None and calibration.temperature != 1,
+        projected=rounded(project(own.log_probs)[0].exp().numpy()),
+        predicted=int(own.predicted_index),
+        distance=None if own.distance is None else round(float(own.distance), 3),
+        interval=None if ends is None else (int(ends[0, 0]), int(ends[0, 1])),
+        soi=float(own.soi),
+        unimodal=bool(own.unimodal),
+        paradoxical=bool(own.paradoxical),
+    )
+
+
+def finite(log_probs: torch.Tensor) -> list[float | None]:
+    """Logarithms for JSON, exactly, so that ties stay ties.
 
     Example:
-        >>> said = answer(np.log(np.array([0.5, 0.1, 0.1, 0.3], dtype=np.float32)), 0, None)
-        >>> [(pair.inner, pair.outer, pair.tie) for pair in said.violations], said.paradoxical, said.ranking
-        ([(1, 2, True), (2, 3, False)], True, [0, 3, 1])
+        >>> finite(torch.tensor([-0.5, -torch.inf]))
+        [-0.5, None]
     """
-    posterior, label = torch.tensor(log_probs)[None], torch.tensor([predicted])
-    interval = None
-    if calibration is not None and calibration.allows(ALPHA):
-        own = temper(posterior, 1 / calibration.temperature) if calibrated else posterior
-        lower, upper = calibration.intervals(own, label, ALPHA)[0].tolist()
-        interval = lower, upper
-    order = np.lexsort((np.abs(np.arange(len(log_probs)) - predicted), -log_probs))
-    return SamplePrediction(
-        probs=rounded(np.exp(log_probs)),
-        raw=not calibrated and calibration is not None and calibration.temperature != 1,
-        projected=rounded(project(posterior)[0].exp().numpy()),
-        predicted=predicted,
-        mode=int(mode(posterior)),
-        median=int(median(posterior)),
-        interval=interval,
-        soi=float(side_order_index(posterior, label)),
-        unimodal=bool(is_unimodal(posterior)),
-        paradoxical=bool(is_paradoxical(posterior)),
-        violations=violations(log_probs, predicted),
-        ranking=order[:3].tolist(),
-    )
-
-
-def violations(log_probs: npt.NDArray[np.float32], predicted: int) -> tuple[Violation, ...]:
-    """Returns the pairs that do not fall away from the prediction, lowest first."""
-    gaps = signed_gaps(torch.tensor(log_probs)[None], torch.tensor([predicted]))[0]
-    # "not below zero", not "zero or above": two minus infinities differ by NaN, and they are a tie
-    return tuple(
-        _violation(pair, predicted, tie=not bool(gaps[pair] > 0))
-        for pair in torch.nonzero(~(gaps < 0)).flatten().tolist()
-    )
+    return [value if math.isfinite(value) else None for value in log_probs.tolist()]
 
 
 def rounded(probs: npt.NDArray[np.floating]) -> list[float]:
@@ -116,11 +91,6 @@ def rounded(probs: npt.NDArray[np.floating]) -> list[float]:
         [0.33333, 0.66667]
     """
     return [round(value, DIGITS) for value in probs.astype(np.float64).tolist()]
-
-
-def _violation(pair: int, predicted: int, *, tie: bool) -> Violation:
-    inner, outer = (pair + 1, pair) if pair < predicted else (pair, pair + 1)
-    return Violation(inner=inner, outer=outer, tie=tie)
 
 
 Kind: TypeAlias = Literal["pictures", "rows", "nothing"]
@@ -139,9 +109,8 @@ class Entry:
     predicted: int
     soi: float
     paradoxical: bool
-    probs: list[float]
-    out_of_order: list[int]
-    """Classes that are not less probable than their neighbour towards the prediction."""
+    distance: float | None
+    log_probs: list[float | None]
     features: dict[str, str]
     """The first few columns, for tables."""
     flag: bool
@@ -210,6 +179,8 @@ class OneSample:
     reason: str
     """Why there is no image."""
     features: dict[str, str]
+    text: str | None
+    """The column that holds a text; None where there is none."""
     true_probs: list[float] | None
     """The true posterior, known for generated data only."""
     parts: tuple[str, ...]
@@ -286,6 +257,68 @@ def _row(row: str, runs: Sequence[RunPredictions], label: int, num_classes: int,
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class SampleMap:
+    """Where samples lie on the two axes along which the training differs most, as the network sees it."""
+
+    part: str
+    total: int
+    """Samples that pass the filter; of very many only some are among the columns."""
+    columns: dict[str, list[Any]]
+    """One value per sample; empty if the run recorded no coordinates."""
+
+
+MOST_POINTS = 4000
+"""Samples on a map: as many as a browser draws without a delay."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordWeights:
+    """What each word of a text does to the prediction: how far the expected class falls when it is left out."""
+
+    words: list[str]
+    weights: list[float]
+    """In classes; shorter than `words` where the time was not enough for all."""
+
+
+SECONDS = 5.0
+"""For the words of one text."""
+_WORDS_AT_ONCE = 16
+
+
+def word_weights(
+    probs_of: Callable[[list[dict[str, Any]]], torch.Tensor],
+    row: Mapping[str, Any],
+    column: str,
+    *,
+    seconds: float = SECONDS,
+) -> WordWeights:
+    """Leaves out one word of a text after the other, and measures how far the expected class falls.
+
+    Args:
+        probs_of: The posteriors that a model gives to rows.
+        row: The columns of one sample, its text among them.
+        column: The column of the text.
+        seconds: No further words are left out after this time.
+    """
+    words = str(row[column]).split()
+    others = {name: None if value == "missing" else value for name, value in row.items()}
+
+    def expected(texts: Sequence[str]) -> list[float]:
+        probs = probs_of([{**others, column: text} for text in texts])
+        found: list[float] = (probs @ torch.arange(probs.shape[1], dtype=probs.dtype)).tolist()
+        return found
+
+    (whole,), weights = expected([" ".join(words)]), list[float]()
+    end = time.monotonic() + seconds  # the encoder is loaded by now
+    while len(weights) < len(words) > 1 and time.monotonic() < end:
+        first = len(weights)
+        last = min(first + _WORDS_AT_ONCE, len(words))
+        left = expected([" ".join(words[:each] + words[each + 1 :]) for each in range(first, last)])
+        weights += [round(whole - each, 4) for each in left]
+    return WordWeights(words=words, weights=weights)
+
+
 PAGE_SIZE = 60
 """Same as in `static/address.js`."""
 FEW_FEATURES = 4
@@ -317,6 +350,8 @@ class Posteriors:
         self.source = source
         self.images = ImageReader(source)
         self.maps = EvidenceMaps()
+        self._words: dict[tuple[str, int], WordWeights] = {}
+        self._columns: dict[tuple[str, str], tuple[ColumnImportance, ...]] = {}
 
     @property
     def kind(self) -> Kind:
@@ -324,6 +359,12 @@ class Posteriors:
         if self.source.manifest is None:
             return "nothing"
         return "rows" if isinstance(self.source.manifest.items, FeatureRows) else "pictures"
+
+    @property
+    def _text(self) -> str | None:
+        """The column of texts, where the samples have one."""
+        rows = None if self.source.manifest is None else self.source.manifest.items
+        return rows.texts.column if isinstance(rows, FeatureRows) and rows.texts is not None else None
 
     def page(self, wanted: Filter, page: int) -> Page:
         """Returns the samples of one page of the grid; the last page for a higher number."""
@@ -368,6 +409,7 @@ class Posteriors:
             kind="nothing" if where is None else self.kind,
             reason=self.source.reason or missing,
             features={} if where is None else self.source.features(where),
+            text=self._text,
             true_probs=None if truth is None else rounded(np.exp(truth[0])),
             parts=self.archive.parts_with(item),
             answers=tuple(self._answer(*each) for each in found),
@@ -435,13 +477,67 @@ class Posteriors:
             return self._where(predictions, place)
         return None
 
-    def evidence(self, row: str, part: str, item: int, label: int) -> bytes | None:
+    def evidence(self, row: str, part: str, item: int, label: int) -> list[list[float]] | None:
         """Returns the evidence map of one class; None without such a sample, image or model."""
         run, where = self.archive.runs.get((row, part)), self.where(part, item)
         image = None if where is None else self.source.image(where)
         if run is None or image is None or self._no_evidence(run):
             return None
-        return self.maps.png(run, image, label)
+        return self.maps.rows(run, image, label)
+
+    def words(self, row: str, part: str, item: int) -> WordWeights | None:
+        """Returns what each word of a text does to its prediction; None without such a sample, text or model."""
+        run, where = self.archive.runs.get((row, part)), self.where(part, item)
+        if run is None or where is None or self._text is None or not (run.folder / WEIGHTS).is_file():
+            return None
+        key = str(run.folder), where
+        if key not in self._words:
+            model, features = self.maps.model(run), self.source.features(where)
+            self._words[key] = word_weights(lambda rows: model.predict(rows).probs, features, self._text)
+        return self._words[key]
+
+    def columns(self, row: str, part: str) -> tuple[ColumnImportance, ...] | None:
+        """Returns what the predictions of a run rest on in its test part; None without a table or a model."""
+        run, predictions = self.archive.runs.get((row, part)), self.archive.of_row(row, part).get(part)
+        data = self.source.manifest
+        if (
+            run is None
+            or predictions is None
+            or data is None
+            or self.kind != "rows"
+            or not (run.folder / WEIGHTS).is_file()
+        ):
+            return None
+        if (row, part) not in self._columns:
+            found = (self._where(predictions, place) for place in range(len(predictions)))
+            known = [where for where in found if where is not None]
+            self._columns[row, part] = column_importance(self.maps.model(run), data.take(known), shuffles=3)
+        return self._columns[row, part]
+
+    def map(self, wanted: Filter) -> SampleMap:
+        """Returns where the samples of one part lie for the network: each run has axes of its own."""
+        part = wanted.part or next(iter(self.archive.of_row(wanted.method)))
+        samples, places = self._chosen(replace(wanted, part=part, sort="item"))
+        coordinates = self.archive.of_row(wanted.method, part)[part].predictions.coordinates
+        if coordinates is None or coordinates.shape[1] < 2:
+            return SampleMap(part=part, total=len(places), columns={})
+        shown = places[np.unique(np.linspace(0, len(places) - 1, min(MOST_POINTS, len(places))).astype(np.int64))]
+        x, y = coordinates[torch.from_numpy(samples.place[shown]), :2].T.numpy().round(4)
+        row = wanted.method
+        return SampleMap(
+            part=part,
+            total=len(places),
+            columns={
+                "item": samples.item[shown].tolist(),
+                "x": x.tolist(),
+                "y": y.tolist(),
+                "truth": samples.label[shown].tolist(),
+                "predicted": samples.predicted[shown].tolist(),
+                "distance": np.nan_to_num(samples.distance[shown]).round(2).tolist(),
+                "doubtful": self.archive.doubtful(row)[shown].tolist(),
+                "twin": self.archive.twins(row)[shown].tolist(),
+            },
+        )
 
     def _chosen(self, wanted: Filter) -> tuple[Samples, Integers]:
         samples = self.archive.samples(wanted.method)
@@ -452,14 +548,21 @@ class Posteriors:
             self.archive.names(wanted.method, self.source) if named else {},
             others=None if wanted.other is None else self.archive.others(wanted.method, wanted.other),
             widths=self.archive.widths(wanted.method) if wanted.min_width else None,
-            flagged={key for key, note in self.notes.known.items() if note.flag} if wanted.flagged else (),
+            marked=[
+                *([self._flagged(samples)] if wanted.flagged else []),
+                *([self.archive.doubtful(wanted.method)] if wanted.doubtful else []),
+                *([self.archive.twins(wanted.method)] if wanted.twins else []),
+            ],
         )
+
+    def _flagged(self, samples: Samples) -> npt.NDArray[np.bool_]:
+        flagged = {key for key, note in self.notes.known.items() if note.flag}
+        return np.array([(samples.part_of(index), item) in flagged for index, item in enumerate(samples.item.tolist())])
 
     def _entry(self, samples: Samples, index: int, predictions: RunPredictions, wanted: Filter) -> Entry:
         place, predicted = int(samples.place[index]), int(samples.predicted[index])
         part, item = samples.part_of(index), int(samples.item[index])
         other, other_probs = self._other(part, item, wanted.other)
-        log_probs = predictions.predictions.log_probs[place].numpy()
         where = self._where(predictions, place) if self.kind == "rows" else None
         return Entry(
             part=part,
@@ -470,8 +573,8 @@ class Posteriors:
             predicted=predicted,
             soi=round(float(samples.soi[index]), 4),
             paradoxical=bool(samples.paradoxical[index]),
-            probs=rounded(np.exp(log_probs)),
-            out_of_order=[pair.outer for pair in violations(log_probs, predicted)],
+            distance=None if math.isnan(samples.distance[index]) else round(float(samples.distance[index]), 3),
+            log_probs=finite(predictions.predictions.log_probs[place]),
             features={} if where is None else dict(islice(self.source.features(where).items(), FEW_FEATURES)),
             other=other,
             other_probs=other_probs,
@@ -488,12 +591,7 @@ class Posteriors:
         return int(found.predicted_index[place]), rounded(np.exp(found.log_probs[place].numpy()))
 
     def _answer(self, run: FinishedRun, predictions: RunPredictions, place: int) -> MethodPrediction:
-        found = answer(
-            predictions.predictions.log_probs[place].numpy(),
-            int(predictions.predictions.predicted_index[place]),
-            self.archive.calibration(run),
-            calibrated=predictions.calibrated,
-        )
+        found = answer(predictions, place, self.archive.calibration(run))
         missing = self._no_evidence(run)
         ends = None if missing else self.maps.ends(run)
         return MethodPrediction(row=run.row, answer=found, no_evidence=missing, evidence_range=ends)

@@ -18,18 +18,17 @@ from onepeak.errors import MissingExtraError
 from onepeak.serving.http.failures import JsonResponse, RequestError
 from onepeak.serving.inspector.inspection import Filter, Inspection, Sort
 from onepeak.serving.inspector.pages import (
+    CHOICES,
     About,
-    ConfusionPage,
-    LabelsPage,
     SamplePage,
     Shell,
     TryPage,
+    choice_page,
     model_card,
     model_columns,
     overview_page,
     part_names,
     render,
-    samples_page,
     shell,
 )
 
@@ -56,7 +55,7 @@ class NoteBody(BaseModel):
 
 
 def inspector_router(
-    inspection: Inspection, *, columns: Mapping[str, tuple[str, ...]] | None = None, card: str = ""
+    inspection: Inspection, *, columns: Mapping[str, tuple[str, ...] | None] | None = None, card: str = ""
 ) -> APIRouter:
     """Returns the pages of an inspection and the data they fetch.
 
@@ -114,7 +113,7 @@ def try_router(
 def _pages(
     inspection: Inspection,
     parts: Mapping[str, str],
-    columns: Mapping[str, tuple[str, ...]] | None,
+    columns: Mapping[str, tuple[str, ...] | None] | None,
     card: str,
     warm: Callable[[], None],
 ) -> APIRouter:
@@ -126,23 +125,20 @@ def _pages(
     def first() -> HTMLResponse:
         return _html(overview_page(inspection, around))
 
-    @router.get("/samples")
-    def samples() -> HTMLResponse:
-        warm()  # while the browser still loads the page
-        return _html(samples_page(inspection, around))
+    def chosen(name: str) -> Callable[[], HTMLResponse]:
+        def page() -> HTMLResponse:
+            warm()  # while the browser still loads the page
+            return _html(choice_page(name, inspection, around))
+
+        return page
+
+    for name in CHOICES:
+        router.get(f"/{name}")(chosen(name))
 
     @router.get("/sample/{tested}/{item}")
     def sample(tested: PartName, item: Item) -> HTMLResponse:
         part = _known("part", tested, parts)
         return _html(SamplePage(shell=around, part=part, item=item, has_actions=bool(inspection.actions)))
-
-    @router.get("/confusion")
-    def confusion() -> HTMLResponse:
-        return _html(ConfusionPage(shell=around, rows=tuple(inspection.looks), parts=parts))
-
-    @router.get("/labels")
-    def labels() -> HTMLResponse:
-        return _html(LabelsPage(shell=around, parts=parts, classes=inspection.classes))
 
     @router.get("/try")
     def try_it() -> HTMLResponse:
@@ -176,7 +172,7 @@ def _first_figures(inspection: Inspection, parts: Mapping[str, str], warm: Calla
     def findings() -> JsonResponse:
         found = inspection.findings
         warm()  # the first page is complete, and its reader will open the samples next
-        return JsonResponse(found)
+        return JsonResponse([asdict(each) for each in found])
 
     return router
 
@@ -193,6 +189,27 @@ def _posteriors(inspection: Inspection, parts: Mapping[str, str]) -> APIRouter:
     @router.get("/sample/{tested}/{item}")
     def sample(tested: PartName, item: Item, query: query) -> JsonResponse:
         return JsonResponse(asdict(inspection.posteriors.sample(_known("part", tested, parts), item, query)))
+
+    @router.get("/evidence/{tested}/{item}")
+    def evidence(tested: PartName, item: Item, method: str, label: Label) -> JsonResponse:
+        _check_label(label, inspection)
+        found = inspection.posteriors.evidence(_known("method", method, inspection.looks), tested, item, label)
+        return _found(found, "There is no evidence map of this sample.")
+
+    @router.get("/words/{tested}/{item}")
+    def words(tested: PartName, item: Item, method: str) -> JsonResponse:
+        found = inspection.posteriors.words(_known("method", method, inspection.looks), tested, item)
+        return _found(None if found is None else asdict(found), "There is no text of this sample, or no model.")
+
+    @router.get("/columns/{tested}")
+    def columns(tested: PartName, method: str) -> JsonResponse:
+        found = inspection.posteriors.columns(_known("method", method, inspection.looks), tested)
+        told = None if found is None else [{**asdict(each), "cut": each.strongest_cut()} for each in found]
+        return _found(told, "There is no table, or no model of this run.")
+
+    @router.get("/map")
+    def sample_map(query: query) -> JsonResponse:
+        return JsonResponse(asdict(inspection.posteriors.map(query)))
 
     @router.post("/sample/{tested}/{item}")
     def note(tested: PartName, item: Item, given: NoteBody) -> JsonResponse:
@@ -222,7 +239,7 @@ def _posteriors(inspection: Inspection, parts: Mapping[str, str]) -> APIRouter:
 
 
 def _images(inspection: Inspection) -> APIRouter:
-    """The image of a sample, small and large, and its evidence map."""
+    """The image of a sample, small and large."""
     router = APIRouter(include_in_schema=False)
 
     @router.get("/thumbnail/{tested}/{item}")
@@ -234,12 +251,6 @@ def _images(inspection: Inspection) -> APIRouter:
     def image(tested: PartName, item: Item) -> Response:
         where = inspection.posteriors.where(tested, item)
         return _image(None if where is None else inspection.posteriors.images.large(where), "image/png")
-
-    @router.get("/evidence/{tested}/{item}")
-    def evidence(tested: PartName, item: Item, method: str, label: Label) -> Response:
-        _check_label(label, inspection)
-        row = _known("method", method, inspection.looks)
-        return _image(inspection.posteriors.evidence(row, tested, item, label), "image/png")
 
     return router
 
@@ -258,6 +269,9 @@ def _wanted(inspection: Inspection, parts: Mapping[str, str]) -> Callable[..., F
         search: Annotated[str, Query(max_length=200)] = "",
         group: Annotated[str, Query(max_length=200)] = "",
         width: Annotated[int, Query(ge=0)] = 0,
+        distance: Annotated[float, Query(ge=0, le=1e6)] = 0.0,
+        doubtful: bool = False,
+        twins: bool = False,
         flagged: bool = False,
         other: str | None = None,
         beaten: bool = False,
@@ -275,6 +289,9 @@ def _wanted(inspection: Inspection, parts: Mapping[str, str]) -> Callable[..., F
             search=search,
             group=group,
             min_width=width,
+            min_distance=distance,
+            doubtful=doubtful,
+            twins=twins,
             flagged=flagged,
             other=None if other is None else _known("other", other, inspection.looks),
             beaten=beaten,
@@ -293,6 +310,12 @@ def _image(content: bytes | None, kind: str) -> Response:
     if not content:
         raise RequestError(404, "There is no image for this sample.")
     return Response(content, media_type=kind, headers=A_WHILE)
+
+
+def _found(content: Any, missing: str) -> JsonResponse:
+    if content is None:
+        raise RequestError(404, missing)
+    return JsonResponse(content)
 
 
 def _known(name: str, value: str, known: Mapping[str, object]) -> str:

@@ -2,16 +2,17 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
+import torch
 from torch import Tensor
 
 from onepeak.errors import InputError
-from onepeak.posterior import temper
+from onepeak.posterior import likely_label_errors, temper
 from onepeak.posterior.predictions import Predictions
 from onepeak.report.source import Source
 from onepeak.serving.inspector.inspection import Filter
@@ -101,6 +102,8 @@ class Samples:
     paradoxical: Choice
     sure: Floats
     """The probability of the predicted label."""
+    distance: Floats
+    """From the training samples, usually within 1; NaN where a run did not record it."""
 
     def __len__(self) -> int:
         return len(self.item)
@@ -132,6 +135,7 @@ def samples_of(predictions: Mapping[str, RunPredictions]) -> Samples:
             "soi": own.soi.numpy(),
             "paradoxical": own.paradoxical.numpy(),
             "sure": own.log_probs.gather(1, own.predicted_index[:, None]).squeeze(1).exp().numpy(),
+            "distance": np.full(len(own), np.nan, np.float32) if own.distance is None else own.distance.numpy(),
         }
         for name, column in found.items():
             columns.setdefault(name, []).append(column)
@@ -145,7 +149,7 @@ def chosen(
     *,
     others: Integers | None = None,
     widths: Integers | None = None,
-    flagged: Collection[tuple[str, int]] = (),
+    marked: Sequence[Choice] = (),
 ) -> Integers:
     """Returns the positions of the matching samples, in the requested order; ties keep the order of the data.
 
@@ -155,7 +159,7 @@ def chosen(
         names: The names of the samples of each part, for the search and for groups.
         others: The predictions of the other row; -1 where it has none.
         widths: Classes in the interval of each sample; 0 where there is none.
-        flagged: Parts and items of flagged samples.
+        marked: Further marks that each sample must have.
     """
     error = np.abs(samples.label - samples.predicted)
     keep: Choice = error >= wanted.min_error
@@ -175,10 +179,10 @@ def chosen(
             keep &= (error > 0) & (others == samples.label)
     if widths is not None and wanted.min_width:
         keep &= widths >= wanted.min_width
-    if wanted.flagged:
-        keep &= np.array(
-            [(samples.part_of(index), item) in flagged for index, item in enumerate(samples.item.tolist())]
-        )
+    if wanted.min_distance:
+        keep &= samples.distance >= wanted.min_distance  # false where it is not known
+    for mark in marked:
+        keep &= mark
     if wanted.search.strip():
         sought = wanted.search.strip().casefold()
         keep &= np.concatenate([[sought in name.casefold() for name in names[part]] for part in samples.parts])
@@ -203,6 +207,8 @@ def _key(samples: Samples, wanted: Filter, error: Integers) -> npt.NDArray[np.ge
             return samples.sure
         case "sure":
             return -samples.sure
+        case "distance":
+            return -np.nan_to_num(samples.distance, nan=-1)
     raise ValueError(wanted.sort)
 
 
@@ -303,6 +309,19 @@ class Archive:
             found.append(nothing if ends is None else (ends[:, 1] - ends[:, 0] + 1).numpy())
         return np.concatenate(found)
 
+    def doubtful(self, row: str) -> Choice:
+        """Returns whether the label of each sample of a row is likely wrong, by the posteriors of its test parts."""
+        found = [each.predictions for each in self.of_row(row).values() if len(each)]
+        log_probs, truth = (
+            torch.cat(columns) for columns in zip(*((each.log_probs, each.truth) for each in found), strict=True)
+        )
+        return likely_label_errors(log_probs, truth).likely.numpy()
+
+    def twins(self, row: str) -> Choice:
+        """Returns whether each sample of a row nearly coincides with another of its part, as the network sees them."""
+        found = (each.predictions for each in self.of_row(row).values())
+        return np.concatenate([near_duplicates(each.coordinates, len(each)) for each in found])
+
     def parts_with(self, item: int) -> tuple[str, ...]:
         """Returns the parts that tested a sample; all rows agree, so one run per part is read."""
         tested: dict[str, bool] = {}
@@ -315,6 +334,26 @@ class Archive:
     def calibration(self, run: FinishedRun) -> Calibration | None:
         """Returns the calibration of a run's model."""
         return self._calibrations.get((run.row, run.part), lambda: read_calibration(run))
+
+
+NEAR = 0.1
+"""Samples are near-duplicates below this share of the median distance of a sample from its nearest one."""
+_AT_ONCE = 1000
+
+
+def near_duplicates(coordinates: Tensor | None, number: int) -> Choice:
+    """Returns which of so many samples lie far closer to another one than samples usually do.
+
+    Example:
+        >>> near_duplicates(torch.tensor([[0.0], [1.0], [2.0], [3.0], [3.01]]), 5)
+        array([False, False, False,  True,  True])
+    """
+    if coordinates is None or number < 2:
+        return np.zeros(number, dtype=bool)
+    nearest = torch.cat(
+        [torch.cdist(each, coordinates).topk(2, largest=False).values[:, 1] for each in coordinates.split(_AT_ONCE)]
+    )
+    return (nearest < NEAR * nearest.median()).numpy()
 
 
 def read_calibration(run: FinishedRun) -> Calibration | None:

@@ -20,7 +20,7 @@ from onepeak.experiment.run_files import (
 )
 from onepeak.report.figures.curves import at_every_epoch, curve
 from onepeak.report.figures.tradeoff import soi_limits
-from onepeak.report.palette import Style
+from onepeak.report.palette import FEWEST, Style
 from onepeak.training.out_folder import RUNS, history_columns
 
 
@@ -130,7 +130,7 @@ class Figure:
     std: Number
     """Over runs; None for a single run."""
     best: bool
-    """Whether no row is better on the splits and folds that all rows have."""
+    """Whether no row is better on the splits and folds that all rows have, at least `FEWEST`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,7 +225,7 @@ def _best(of_row: Mapping[str, Sequence[FinishedRun]], name: str) -> set[str]:
     found = {row: {run.part: run.metrics[name] for run in own if _defined([run], name)} for row, own in of_row.items()}
     known = {row: values for row, values in found.items() if values}
     shared = sorted(set.intersection(*map(set, known.values()))) if known else []
-    if not shared:
+    if len(shared) < FEWEST:
         return set()
     means = {row: np.mean([values[part] for part in shared]) for row, values in known.items()}
     top = min(means.values()) if name == "mae" else max(means.values())

@@ -1,5 +1,5 @@
 // The sample filters in the address of a page.
-const NAMES = ["method", "part", "truth", "predicted", "error", "soi", "paradoxical", "flagged", "search", "group", "width", "other", "beaten", "differ", "sort"];
+const NAMES = ["method", "part", "truth", "predicted", "error", "soi", "paradoxical", "flagged", "doubtful", "twins", "distance", "search", "group", "width", "other", "beaten", "differ", "sort"];
 
 /** The filters of an address: known names with a value. */
 export function filtersOf(address) {

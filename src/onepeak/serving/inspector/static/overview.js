@@ -106,8 +106,9 @@ try {
   else byId("curves").replaceWith(element("p", {class: "note"}, "These runs kept no history of their epochs."));
   // Last: the findings need statistics packages, which take longer to load than this page.
   await Promise.race([chart, new Promise(done => setTimeout(done, 3000))]);
-  const sentences = await getJson("/v1/inspect/findings").catch(() => []);
-  byId("findings").textContent = sentences.join(" ");
+  const findings = await getJson("/v1/inspect/findings").catch(() => []);
+  byId("findings").replaceChildren(...findings.map(({text, details}) => element("li", {},
+    details.length ? element("details", {}, element("summary", {}, text), details.map(each => element("p", {class: "quiet"}, each))) : text)));
 } catch (error) {
   problem(error);
 }

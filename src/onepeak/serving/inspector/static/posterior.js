@@ -12,10 +12,20 @@ export function violations(logProbs, predicted) {
   return found;
 }
 
+/** A prediction as it comes from the server, with what follows from its posterior. */
+export function understood(item) {
+  const logProbs = item.log_probs.map(value => value ?? -Infinity), probs = logProbs.map(Math.exp), {predicted} = item;
+  let sum = 0;
+  const median = probs.findIndex(value => (sum += value) >= 0.5), places = probs.map((_, place) => place);
+  return {...item, probs, violations: violations(logProbs, predicted), mode: probs.indexOf(Math.max(...probs)), median: median < 0 ? probs.length - 1 : median,
+    ranking: places.sort((one, other) => probs[other] - probs[one] || Math.abs(one - predicted) - Math.abs(other - predicted)).slice(0, 3)};
+}
+
 /** A small posterior as SVG: bars, with the prediction dark, classes out of order in the warning colour, and the truth below. */
-export function spark({probs, predicted, truth, out_of_order, other_probs: others = null}) {
+export function spark(entry) {
+  const {probs, predicted, truth, violations: pairs, other_probs: others = null} = understood(entry);
   const count = probs.length, high = Math.max(...probs, ...(others ?? []), 1e-9), width = 120, tall = 36, step = width / count;
-  const bad = new Set(out_of_order);
+  const bad = new Set(pairs.map(pair => pair.outer));
   const gap = count > 30 ? 0 : 0.18 * step;
   const bars = probs.map((value, place) => {
     const length = Math.max(tall * value / high, 0.6);

@@ -1,12 +1,13 @@
 // One sample: its image, one method large, and all methods side by side.
 import {PAGE_SIZE, filtersOf, remember, sampleAddress} from "./address.js";
 import {draw} from "./chart.js";
-import {showImage} from "./overlay.js";
+import {showEvidence, showImage} from "./overlay.js";
 import {about, byId, counted, element, features, fillTable, followed, getJson, percent, probability, problem, swatch, typing} from "./page.js";
-import {badges, doubts, interval, posteriorChart, verdict, violationText} from "./posterior.js";
+import {badges, doubts, interval, posteriorChart, understood, verdict, violationText} from "./posterior.js";
+import {showWords} from "./words.js";
 
 const {part, item} = byId("sample").dataset;
-let known, found, asked = null; // the class whose evidence is shown, if the user chose one
+let known, found, asked = null, turn = 0; // `asked`: the class whose evidence is shown, if the user chose one
 
 const chosenRow = () => found.answers.find(each => each.row === filtersOf(location.search).get("method")) ?? found.answers[0];
 
@@ -39,11 +40,44 @@ function showSample(chosen) {
     const told = place => `${known.classes[place]}${place === predicted ? ", predicted" : ""}${place === found.truth ? ", true" : ""}`;
     byId("asked-class").replaceChildren(...known.classes.map((_, place) => element("option", {value: place, selected: place === label}, told(place))));
     note.textContent = chosen.no_evidence && `No evidence map. ${chosen.no_evidence}`;
-    showImage(`/image/${part}/${item}`, chosen.no_evidence ? null : element("img", {src: `/evidence/${part}/${item}?${query}`, alt: ""}), found.name,
-      {ends: chosen.evidence_range, noEvidence: () => { note.textContent = "The evidence map could not be loaded: reload the page to try again."; }});
+    if (!byId("seen").firstElementChild) showImage(`/image/${part}/${item}`, found.name);
+    if (chosen.no_evidence) showEvidence(null);
+    else later(getJson(`/v1/inspect/evidence/${part}/${item}?${query}`), rows => showEvidence(rows, chosen.evidence_range), () => showEvidence(null), "The evidence map could not be loaded: reload the page to try again.");
   } else if (found.kind === "rows") {
-    byId("seen").replaceChildren(features(found.features, "row large"));
+    const {[found.text]: text, ...others} = found.features, table = Object.keys(others).length ? [features(others, "row large")] : [];
+    const show = (words, weights) => byId("seen").replaceChildren(...(found.text ? [showWords(words, weights)] : []), ...table);
+    show((text ?? "").split(/\s+/), []);
+    if (found.text) note.textContent = "Trying the words …";
+    if (found.text) later(getJson(`/v1/inspect/words/${part}/${item}?method=${encodeURIComponent(chosen.row)}`), ({words, weights}) => { show(words, weights); note.textContent = ""; }, () => {}, "No words are marked: this run kept no model.");
   } else note.textContent = found.reason;
+}
+
+/** How much each column matters to the chosen method; measured when first asked for. */
+async function showColumns() {
+  const box = byId("rests-on"), row = chosenRow().row;
+  box.hidden = found.kind !== "rows";
+  if (!box.open || box.dataset.row === row) return;
+  box.dataset.row = row;
+  const moved = ({cut, values, above}) => cut === null ? "" : `chance of a class above ${known.classes[cut]}: ${percent(above[0][cut], 0)} at ${values[0]}, ${percent(above.at(-1)[cut], 0)} at ${values.at(-1)}`;
+  try {
+    const columns = await getJson(`/v1/inspect/columns/${part}?method=${encodeURIComponent(row)}`);
+    fillTable(byId("columns"), ["Column", "Rise of the MAE", "Effect"], columns.map(each => [each.column, `${each.rise.toFixed(3)} ± ${each.deviation.toFixed(3)}`, moved(each)]));
+  } catch (error) {
+    box.replaceChildren(element("summary", {}, "What the predictions rest on"), element("p", {class: "quiet"}, error.message));
+  }
+}
+
+/** Shows what takes the server a while, unless another method or class was chosen meanwhile. */
+async function later(answer, show, withdraw, missing) {
+  const own = ++turn;
+  try {
+    const content = await answer;
+    if (own === turn) show(content);
+  } catch {
+    if (own !== turn) return;
+    withdraw();
+    byId("seen-note").textContent = missing;
+  }
 }
 
 function askFor(place) {
@@ -109,6 +143,7 @@ function show() {
   showChosen(chosen);
   showBeside(chosen);
   showMethods(chosen);
+  showColumns();
   byId("flag").checked = found.flag;
   if (document.activeElement !== byId("note")) byId("note").value = found.note;
 }
@@ -117,6 +152,7 @@ function show() {
 async function ask() {
   try {
     found = await getJson(`/v1/inspect/sample/${part}/${item}?${filtersOf(location.search)}`);
+    found.answers = found.answers.map(each => ({...each, answer: understood(each.answer)}));
     problem(null);
     remember(part, item);
     show();
@@ -138,6 +174,7 @@ function keep() {
     error => { waiting -= 1; byId("saved").textContent = ""; problem(error); });
 }
 
+byId("rests-on").addEventListener("toggle", showColumns);
 byId("flag").addEventListener("change", keep);
 byId("note").addEventListener("change", keep);
 byId("notes").addEventListener("submit", event => { event.preventDefault(); keep(); });

@@ -1,8 +1,9 @@
 // Runs the server's model on an image or row that the user provides.
 import {draw} from "./chart.js";
-import {evidenceCanvas, showImage} from "./overlay.js";
+import {showEvidence, showImage} from "./overlay.js";
 import {byId, element, features, fillTable, getJson, probability, problem} from "./page.js";
-import {badges, doubts, posteriorChart, verdict, violations} from "./posterior.js";
+import {badges, doubts, posteriorChart, understood, verdict, violations} from "./posterior.js";
+import {expectedClass, showWords} from "./words.js";
 
 const waiting = byId("waiting"), result = byId("result");
 const drop = byId("drop"), file = byId("file"), row = byId("row");
@@ -10,11 +11,7 @@ const card = getJson("/v1/model").catch(() => ({evidence: false, reading: {}}));
 let seen;
 
 /** The prediction under the names that the pages share. */
-function answerOf(item, alpha, raw) {
-  const logProbs = item.log_probs.map(value => value ?? -Infinity), half = item.probs.reduce(([sum, place], value, each) => sum >= 0.5 ? [sum, place] : [sum + value, each], [0, 0]);
-  return {probs: item.probs, predicted: item.label, soi: item.soi, unimodal: item.unimodal, paradoxical: item.paradoxical, unlike: item.unlike, interval: item.interval, alpha, raw,
-    mode: item.probs.indexOf(Math.max(...item.probs)), median: half[1], violations: violations(logProbs, item.label), projected: null};
-}
+const answerOf = (item, alpha, raw) => understood({...item, predicted: item.label, alpha, raw, projected: null});
 
 const sentence = note => `${note[0].toUpperCase()}${note.slice(1)}.`;
 
@@ -88,8 +85,19 @@ async function askImage(image) {
   await show(item, content);
   const {evidence_range: ends} = await card;
   byId("seen-note").textContent = "";
-  showImage(seen, item.evidence ? evidenceCanvas(item.evidence, ends) : null, image.name ?? "dropped",
-    {ends, noImage: () => { byId("seen-note").textContent = "Your browser cannot show this file, but the model has read it."; }});
+  showImage(seen, image.name ?? "dropped", () => { byId("seen-note").textContent = "Your browser cannot show this file, but the model has read it."; });
+  if (item.evidence) showEvidence(item.evidence, ends);
+}
+
+const MOST_WORDS = 100;
+
+/** The text with what each of its first words does to the expected class: one request with every word left out once. */
+async function weighed(values, column, item) {
+  const words = values[column].split(/\s+/).filter(Boolean), some = words.slice(0, MOST_WORDS);
+  const rows = some.map((_, place) => ({...values, [column]: words.filter((_, other) => other !== place).join(" ")}));
+  const content = words.length > 1 ? await getJson("/v1/predict", {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({rows})}).catch(() => null) : null;
+  const whole = expectedClass(item.probs);
+  return showWords(words, content ? content.predictions.map(each => each.probs ? whole - expectedClass(each.probs) : 0) : []);
 }
 
 card.then(({method, data}) => { if (method) byId("asked").textContent = `The model is ${method}${data ? `, trained on ${data}` : ""}.`; });
@@ -112,5 +120,6 @@ row?.addEventListener("submit", async event => {
   const content = await ask({headers: {"Content-Type": "application/json"}, body: JSON.stringify({rows: [values]})}, "");
   if (!content) return;
   await show(content.predictions[0], content);
-  byId("seen").replaceChildren(features(Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value ?? "missing"])), "row large"));
+  const text = row.querySelector("textarea")?.name, shown = Object.entries(values).filter(([name]) => name !== text).map(([name, value]) => [name, value ?? "missing"]);
+  byId("seen").replaceChildren(...(text && values[text] ? [await weighed(values, text, content.predictions[0])] : []), ...(shown.length ? [features(Object.fromEntries(shown), "row large")] : []));
 });

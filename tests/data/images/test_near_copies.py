@@ -3,10 +3,11 @@ import pytest
 from PIL import Image, ImageEnhance
 
 from image_files import write_images
-from onepeak.data.check import find_copies, find_near_copies, thumbnails
+from onepeak.data.images.near_copies import find_near_copies, thumbnails
 from onepeak.data.images.resize import Resize
 from onepeak.data.images.store.build import build_store
 from onepeak.data.manifest import ImageArrays, ImageFiles, Manifest
+from onepeak.data.splits.copies import find_copies
 
 
 def smooth(number, size=48):
