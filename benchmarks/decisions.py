@@ -25,12 +25,14 @@ from onepeak.errors import InputError
 from onepeak.metrics.functional import (
     expected_calibration_error,
     negative_log_likelihood,
+    quadratic_weighted_kappa,
     ranked_probability_score,
     side_order_index,
 )
 from onepeak.posterior import (
     DECISIONS,
     ContiguousSets,
+    KappaRule,
     covers,
     fit_temperature,
     is_paradoxical,
@@ -64,8 +66,11 @@ def figures_of(valid: Part, test: Part, treat: Callable[[Tensor], Tensor], alpha
     after = temper(before, temperature)
     found = {"temperature": temperature, "paradoxical %": 100 * share(is_paradoxical(before))}
     labels = {"own": test.predicted, **{name: DECISIONS[name](after) for name in ASKED}}
+    labels["qwk"] = kappa_labels(valid, temper(to_learn_from, temperature), after, test.predicted)
     for name, decided in labels.items():
         found[f"MAE, {name}"] = share((decided - test.labels).abs())
+        agreed = quadratic_weighted_kappa(decided, test.labels, num_classes=after.shape[-1])
+        found[f"QWK, {name}"] = float(agreed)
         found[f"SOI %, {name}"] = 100 * share(side_order_index(after, decided))
     for name, measured in (("before", before), ("after", after)):
         found[f"NLL {name}"] = share(negative_log_likelihood(measured, test.labels))
@@ -79,8 +84,21 @@ def figures_of(valid: Part, test: Part, treat: Callable[[Tensor], Tensor], alpha
     found["+- %"] = 100 * math.sqrt(variance)
     found["shuffled %"] = 100 * coverage_when_shuffled(after, test.labels, alpha)
     found["labels"] = share(sizes(intervals))
+    for score in ("length", "rps"):
+        other = ContiguousSets(alpha, score=score).calibrate(temper(to_learn_from, temperature), valid.labels)
+        found[f"labels, {score}"] = share(sizes(other.predict(after)))
     found["price"] = share(price_of_contiguity(after, intervals))
     return found
+
+
+def kappa_labels(valid: Part, learn_from: Tensor, ask: Tensor, own: Tensor) -> Tensor:
+    """The labels of `--decide qwk`: by the rule if it is better on the validation part, otherwise the method's own."""
+    rule = KappaRule.learn(learn_from)
+    before, now = (
+        quadratic_weighted_kappa(labels, valid.labels, num_classes=ask.shape[-1])
+        for labels in (valid.predicted, rule(learn_from))
+    )
+    return rule(ask) if now > before else own
 
 
 def coverage_when_shuffled(log_probs: Tensor, labels: Tensor, alpha: float, rounds: int = 50) -> float:
@@ -142,9 +160,11 @@ def main() -> None:
         sys.exit("No finished run (predictions.parquet and result.json) lies below " + ", ".join(sys.argv[1:]) + ".")
     counts = ", ".join(f"{method} {len(treatments['raw'])}" for method, treatments in found.items())
     print(f"torch {torch.__version__}; runs: {counts}\n")
-    names = ("own", *ASKED)
+    names = ("own", *ASKED, "qwk")
     print("Error by decision: test MAE after tempering\n")
     print_table([f"MAE, {name}" for name in names], found)
+    print("Agreement by decision: test QWK after tempering\n")
+    print_table([f"QWK, {name}" for name in names], found)
     print("Order by decision: side order index to the label decided on, in per cent\n")
     print_table([f"SOI %, {name}" for name in names], found)
     print("Calibration: the temperature fitted on the validation part, and the test part before and after it\n")
@@ -154,8 +174,11 @@ def main() -> None:
     print(
         "coverage: share of true labels inside; +-: its standard error if samples were independent; shuffled: coverage"
     )
-    print("with the test part alone, halved at random; labels: in a set; price: how many a set with gaps could spare\n")
-    print_table(["coverage %", "+- %", "shuffled %", "labels", "price"], found, over_runs=True)
+    print("with the test part alone, halved at random; labels: in a set, also by two other scores; price: how many")
+    print("a set with gaps could spare\n")
+    print_table(
+        ["coverage %", "+- %", "shuffled %", "labels", "labels, length", "labels, rps", "price"], found, over_runs=True
+    )
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ always follows the same other; median of many rounds after a warm-up.
 """
 
 import argparse
+import math
 import platform
 import random
 import subprocess
@@ -33,19 +34,27 @@ def plain_elb(scores: Tensor, labels: Tensor) -> Tensor:
 
 
 def peers(num_classes: int) -> dict[str, Loss]:
-    """The closest losses of dlordinal and coral-pytorch, if installed."""
+    """The losses of dlordinal and coral-pytorch that compute the same, if installed."""
     found: dict[str, Loss] = {}
     try:
-        from dlordinal.losses import CDWCELoss, EMDLoss
+        from dlordinal import losses as theirs
 
-        found["dlordinal EMD"] = EMDLoss(num_classes=num_classes)
-        found["dlordinal CDW-CE"] = CDWCELoss(num_classes=num_classes)
+        ce = torch.nn.CrossEntropyLoss()
+        found |= {
+            "dlordinal rps": theirs.EMDLoss(num_classes),
+            "dlordinal cdw-ce": theirs.CDWCELoss(num_classes, alpha=5.0),
+            "dlordinal soft-exponential": theirs.ExponentialLoss(ce, num_classes),
+            "dlordinal soft-triangular": theirs.TriangularLoss(ce, num_classes),
+            "dlordinal soft-binomial": theirs.BinomialLoss(ce, num_classes),
+        }
+        if num_classes <= 100:  # it keeps a table of classes x classes x classes
+            found["dlordinal slace"] = theirs.SLACELoss(1.0, num_classes)
     except ImportError:
         pass
     try:
         from coral_pytorch.losses import corn_loss
 
-        found["coral-pytorch CORN"] = lambda scores, labels: corn_loss(scores[:, :-1], labels, num_classes)
+        found["coral-pytorch corn"] = lambda scores, labels: corn_loss(scores[:, :-1], labels, num_classes)
     except ImportError:
         pass
     return found
@@ -53,14 +62,16 @@ def peers(num_classes: int) -> dict[str, Loss]:
 
 def losses(num_classes: int) -> dict[str, Loss]:
     """All losses of one table, the reference first."""
-    ours = {name: onepeak.method(name, num_classes=num_classes).loss for name in ("ren", "ld", "mv", "slopes")}
+    names = ("ren", "ld", "mv", "rps", "cdw-ce", "slace", "soft-exponential", "soft-triangular", "soft-binomial")
+    ours = {name: onepeak.method(name, num_classes=num_classes).loss for name in (*names, "slopes", "corn")}
     return {
         "F.cross_entropy": F.cross_entropy,
         "onepeak.ELBLoss": onepeak.ELBLoss(num_classes),
         "onepeak.PenaltyLoss": onepeak.PenaltyLoss(num_classes),
         "ELB in plain PyTorch": plain_elb,
-        **{f"onepeak {name}": loss for name, loss in ours.items() if name != "slopes"},
+        **{f"onepeak {name}": ours[name] for name in names},
         "onepeak slopes": lambda scores, labels: ours["slopes"](scores[:, :-1], labels),
+        "onepeak corn": lambda scores, labels: ours["corn"](scores[:, :-1], labels),
         **peers(num_classes),
     }
 
@@ -127,11 +138,11 @@ def main() -> None:
     print(f"torch {torch.__version__}, {arguments.threads} thread(s), {platform.machine()}")
     print("forward + backward as a multiple of F.cross_entropy\n")
     tables = {size: seconds(losses(size[1]), *size, steps) for size, steps in SIZES.items()}
-    print(f"{'':24}" + "".join(f"{f'{batch} x {classes}':>16}" for batch, classes in SIZES))
+    print(f"{'':28}" + "".join(f"{f'{batch} x {classes}':>16}" for batch, classes in SIZES))
     for name in tables[8, 70]:
-        ratios = [table[name] / table["F.cross_entropy"] for table in tables.values()]
-        print(f"{name:24}" + "".join(f"{ratio:16.2f}" for ratio in ratios))
-    print(f"{'(microseconds of 1.00)':24}" + "".join(f"{t['F.cross_entropy'] * 1e6:16.1f}" for t in tables.values()))
+        ratios = [table.get(name, math.nan) / table["F.cross_entropy"] for table in tables.values()]
+        print(f"{name:28}" + "".join(f"{ratio:16.2f}" for ratio in ratios))
+    print(f"{'(microseconds of 1.00)':28}" + "".join(f"{t['F.cross_entropy'] * 1e6:16.1f}" for t in tables.values()))
 
     batch, num_classes = MEMORY_SIZE
     size = batch * num_classes * 4

@@ -5,6 +5,7 @@ import torch
 
 from onepeak.methods.catalog import method
 from onepeak.networks import NetworkSettings, build_network
+from onepeak.posterior import KappaRule
 from onepeak.serving.model import Model
 from onepeak.training.calibration import Calibration
 from onepeak.training.model_files import ModelDescription
@@ -17,7 +18,8 @@ ENCODER = TableEncoder(
     stds=(10.0, 1.0, 50.0),
     missing=("dose",),
 )
-CALIBRATION = Calibration(temperature=3.0, num_samples=99, scores=tuple(np.linspace(0, 4, 99).tolist()))
+RULE = KappaRule(centre=2.2, scale=0.6)
+CALIBRATION = Calibration(temperature=3.0, num_samples=99, scores=tuple(np.linspace(0, 4, 99).tolist()), qwk=RULE)
 
 
 def table_model(name, *, num_classes=6, variant="corrected", calibration=None, encoder=ENCODER, **settings):

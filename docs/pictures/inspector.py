@@ -1,9 +1,10 @@
-"""Makes inspector-samples.png and inspector-sample.png: two pages of the inspector, photographed in a browser.
+"""Makes inspector-samples.png, inspector-sample.png and inspector-map.png: pages of the inspector in a browser.
 
 First `onepeak demo`, then, from anywhere: `python docs/pictures/inspector.py out/biopsies-demo`. Needs chromium.
 """
 
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -52,10 +53,13 @@ def worst(address: str) -> dict[str, Any]:
         entries: list[dict[str, Any]] = json.load(answer)["entries"]
 
     def climb(entry: dict[str, Any]) -> float:
-        probs, predicted = entry["probs"], entry["predicted"]
-        return float(
-            sum(probs[place] - probs[place + (1 if place < predicted else -1)] for place in entry["out_of_order"])
+        probs, predicted = (
+            [math.exp(each) if each is not None else 0.0 for each in entry["log_probs"]],
+            entry["predicted"],
         )
+        steps = [probs[place] - probs[place + 1] for place in range(predicted)]
+        steps += [probs[place + 1] - probs[place] for place in range(predicted, len(probs) - 1)]
+        return sum(step for step in steps if step > 0)
 
     return max(entries, key=climb)
 
@@ -72,7 +76,7 @@ def photograph(page: Page, name: str) -> None:
 
 
 def main(folder: Path) -> None:
-    """Photographs both pages of a folder that `onepeak demo` wrote."""
+    """Photographs the pages of a folder that `onepeak demo` wrote."""
     with served(folder) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme="light")
@@ -84,6 +88,10 @@ def main(folder: Path) -> None:
         page.goto(f"{address}sample/{sample['part']}/{sample['item']}?{LIST}")
         page.wait_for_selector("#methods .chart[data-drawn]")
         photograph(page, "sample")
+        page.set_viewport_size({"width": 1280, "height": 890})
+        page.goto(f"{address}map?method=ce")
+        page.wait_for_selector("#points[data-drawn]")
+        photograph(page, "map")
         browser.close()
 
 

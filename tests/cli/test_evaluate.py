@@ -74,8 +74,9 @@ def test_the_tables_have_the_figures_of_json_with_their_confidence(run, listed, 
         assert chance == ("0.6250" if name == "soi_predicted" else "")
         assert title == METRICS[name].title + (", before calibration" if name in ("rps", "nll", "ece") else "")
     assert (sure["metrics"]["mae"] is None, sure["metrics"]["ece"] is None) == (False, True)
-    assert [row[0] for row in predicted[1:]] == ["coverage", "interval_size", "rps", "nll", "ece", "paradoxical"]
-    figures = {**record["calibrated"], "paradoxical": record["paradoxical"]}
+    paradoxes = ["paradoxical", "noticeably_paradoxical"]
+    assert [row[0] for row in predicted[1:]] == ["coverage", "interval_size", "rps", "nll", "ece", *paradoxes]
+    figures = {**record["calibrated"], **{name: record[name] for name in paradoxes}}
     assert all(row[1] == f"{figures[row[0]]:.4f}" for row in predicted[1:])
     assert "target 0.7000" in predicted[1][3]
     assert classes[0][:6] == ["class", "samples", "correct", "covered", "interval", "predicted g1"]

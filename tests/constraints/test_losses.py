@@ -188,11 +188,12 @@ def test_value_and_gradient_are_finite_for_huge_scores(name):
 
 
 @pytest.mark.traced
+@pytest.mark.parametrize("dynamic", [None, True])
 @pytest.mark.parametrize("name", LOSSES)
-def test_it_compiles_to_one_graph_with_the_same_value_and_gradient(name):
+def test_it_compiles_to_one_graph_with_the_same_value_and_gradient(name, dynamic):
     scores, labels = batch(6, 5, torch.float32)
     loss = LOSSES[name](5)
-    compiled = torch.compile(loss, fullgraph=True, backend="aot_eager")
+    compiled = torch.compile(loss, fullgraph=True, dynamic=dynamic, backend="aot_eager")
     eager, traced = scores.clone().requires_grad_(), scores.clone().requires_grad_()
     value, expected = compiled(traced, labels), loss(eager, labels)
     (value + expected).backward()

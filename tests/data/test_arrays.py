@@ -44,16 +44,13 @@ def test_labels_may_be_integers_of_any_kind(dtype):
         assert from_arrays(np.eye(3), given).labels.tolist() == [2, 0, 1]
 
 
-def test_integers_are_positions_in_classes_that_are_names():
-    assert from_arrays(np.zeros((3, 1)), [2, 0, 2], classes=["a", "b", "c"]).labels.tolist() == [2, 0, 2]
-
-
-def test_integers_are_values_where_the_classes_are_integers():
-    assert from_arrays(np.zeros((2, 1)), [18, 20], classes=range(18, 21)).labels.tolist() == [0, 2]
-
-
-def test_names_take_the_order_of_the_classes():
-    assert from_arrays(np.zeros((2, 1)), ["b", "a"], classes="b,a").labels.tolist() == [0, 1]
+@pytest.mark.parametrize(
+    ("labels", "classes", "positions"),
+    [([2, 0, 2], ["a", "b", "c"], [2, 0, 2]), ([18, 20], range(18, 21), [0, 2]), (["b", "a"], "b,a", [0, 1])],
+    ids=["integers are positions in names", "integers are values among integers", "names"],
+)
+def test_labels_take_the_order_of_the_classes(labels, classes, positions):
+    assert from_arrays(np.zeros((len(labels), 1)), labels, classes=classes).labels.tolist() == positions
 
 
 def test_groups_and_strata_become_text():

@@ -11,13 +11,15 @@ from scipy.stats import beta, betabinom
 
 from onepeak.data.datasets.biopsies import grade_log_probs
 from onepeak.errors import InputError
-from onepeak.posterior import ContiguousSets, covers, price_of_contiguity, sizes, temper
+from onepeak.posterior import ContiguousSets, covers, median, mode, price_of_contiguity, sizes, temper
 from onepeak.posterior.conformal import (
     conformal_rank,
     conformal_threshold,
     coverage_range,
     intervals_within,
+    length_scores,
     nested_scores,
+    rps_scores,
     samples_needed,
     smallest_alpha,
 )
@@ -59,6 +61,46 @@ def test_coverage_is_within_what_chance_allows_whatever_the_posterior(distortion
     assert within >= law.ppf(1e-5)
     if sets.thresholds[0] > 0:
         assert within <= law.ppf(1 - 1e-5)
+
+
+@pytest.mark.parametrize("score", ["length", "rps"])
+@pytest.mark.parametrize("distortion", ["true", "two peaks", "upside down"])
+def test_other_scores_cover_as_promised_with_intervals_around_the_prediction(score, distortion):
+    n, m = 500, 4000
+    log_probs, labels, noise = graded(8, n + m)
+    log_probs = DISTORTIONS[distortion](log_probs, noise)
+    sets = ContiguousSets(alpha=0.1, score=score).calibrate(log_probs[:n], labels[:n])
+    intervals = sets.predict(log_probs[n:])
+    assert covers(intervals, (mode if score == "length" else median)(log_probs[n:])).all()
+    law = betabinom(m, (rank := math.ceil((n + 1) * 0.9)), n + 1 - rank)
+    assert law.ppf(1e-5) <= covers(intervals, labels[n:]).sum() <= law.ppf(1 - 1e-5)
+
+
+@given(st.integers(0, 2**31), st.integers(2, 9))
+def test_other_scores_are_those_worked_out_label_by_label(seed, num_classes):
+    (probs,) = np.random.default_rng(seed).dirichlet([0.5] * num_classes, 1)
+    log_probs = torch.from_numpy(np.log(probs))[None]
+    steps = np.arange(num_classes)[:, None] <= np.arange(num_classes)[None, :]
+    by_hand = ((probs.cumsum()[None, :] - steps) ** 2).sum(axis=1)
+    assert rps_scores(log_probs)[0].numpy() == pytest.approx(by_hand, abs=1e-9)
+    expected, shorter, peak = np.full(num_classes, np.inf), 0.0, int(probs.argmax())
+    for length in range(1, num_classes + 1):
+        starts = [low for low in range(num_classes - length + 1) if low <= peak < low + length]
+        first = max(starts, key=lambda low: probs[low : low + length].sum())
+        inside = slice(first, first + length)
+        expected[inside] = np.minimum(expected[inside], shorter)
+        shorter = probs[inside].sum()
+    assert 1 - length_scores(log_probs)[0].neg().exp().numpy() == pytest.approx(expected, abs=1e-9)
+
+
+@given(st.integers(0, 2**31), st.integers(2, 12), st.sampled_from([length_scores, rps_scores]))
+def test_the_labels_up_to_any_other_score_have_no_gap(seed, num_classes, scores_of):
+    rows = torch.randn(8, num_classes, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    scores = scores_of((3 * rows).log_softmax(-1))
+    lowest = scores.argmin(dim=-1)
+    for row, place in zip(scores, lowest.tolist(), strict=True):
+        assert (row[place:].diff() >= -1e-12).all()
+        assert (row[: place + 1].diff() <= 1e-12).all()
 
 
 def test_coverage_on_average_over_many_draws_is_what_was_promised():
@@ -212,6 +254,14 @@ def test_of_two_classes_intervals_that_may_be_empty_hold_both_where_the_last_to_
 def test_alpha_must_lie_between_zero_and_one(alpha):
     with pytest.raises(InputError, match=re.escape(f"`alpha` must be a finite number > 0 and < 1, got {alpha!r}.")):
         ContiguousSets(alpha=alpha)
+
+
+@pytest.mark.bad_input
+def test_a_score_must_be_known_and_fit():
+    with pytest.raises(InputError, match="Unknown `score` 'aps'"):
+        ContiguousSets(score="aps")
+    with pytest.raises(InputError, match="`allow_empty` needs `score` 'probability', got 'rps'"):
+        ContiguousSets(score="rps", allow_empty=True)
 
 
 @pytest.mark.bad_input

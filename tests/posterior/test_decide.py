@@ -1,10 +1,13 @@
+import itertools
+
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from onepeak.errors import InputError
-from onepeak.posterior import DECISIONS, mean, median, minimum_cost, mode
+from onepeak.posterior import DECISIONS, KappaRule, mean, median, minimum_cost, mode
 from onepeak.posterior.decide import expected_label, floor_of_mean
 
 
@@ -125,3 +128,30 @@ def test_what_is_no_posterior_is_not_decided_on(decide):
 def test_probabilities_in_place_of_their_logarithms_are_told_of(decide):
     with pytest.raises(InputError, match=r"exponentials sum to 1, got a log-sum off by .* `log\(\)` to probabilities"):
         decide(torch.tensor([0.2, 0.3, 0.5]))
+
+
+def expected_kappa(probs, decided):
+    """QWK of labels drawn from these posteriors, each of its sums at its mean."""
+    labels = np.arange(probs.shape[1])
+    true, squared = probs @ labels, probs @ labels**2
+    apart = (decided**2 - 2 * decided * true + squared).sum()
+    by_chance = (decided**2 - 2 * decided * true.mean() + squared).sum()
+    return 1 - apart / by_chance
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_rule_for_kappa_is_better_than_every_other_choice_of_labels(seed):
+    rng = np.random.default_rng(seed)
+    log_probs = torch.from_numpy(rng.dirichlet([0.7] * 3, 6)).log()
+    decided = KappaRule.learn(log_probs)(log_probs).numpy()
+    probs = log_probs.exp().numpy()
+    others = (np.array(each) for each in itertools.product(range(3), repeat=6))
+    assert expected_kappa(probs, decided) == pytest.approx(max(expected_kappa(probs, each) for each in others))
+
+
+def test_the_rule_for_kappa_is_the_rounded_mean_where_the_posterior_is_sure():
+    sure = torch.full((30, 4), -20.0).scatter(1, torch.arange(30).remainder(4)[:, None], 0.0).log_softmax(-1)
+    rule = KappaRule.learn(sure)
+    assert rule.scale == pytest.approx(1, abs=1e-6)
+    assert torch.equal(rule(sure), mean(sure))
+    assert torch.equal(KappaRule.learn(sure[:1])(sure[:1]), mean(sure[:1]))  # one class alone: kappa is not defined

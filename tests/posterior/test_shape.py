@@ -157,3 +157,9 @@ def test_bad_input_is_named():
         runner_up_distance(torch.zeros(3, 1))
     with pytest.raises(InputError, match="`log_probs` must not be NaN, got NaN in 1 samples"):
         is_paradoxical(torch.tensor([[0.0, torch.nan], [0.0, 1.0]]))
+
+
+def test_a_contradiction_counts_from_the_probability_asked_for():
+    log_probs = torch.tensor([[0.5, 0.1, 0.4], [0.94, 0.01, 0.05], [0.9, 0.1, 0.0]]).log()
+    assert is_paradoxical(log_probs).tolist() == [True, True, False]
+    assert is_paradoxical(log_probs, at_least=0.06).tolist() == [True, False, False]

@@ -56,6 +56,8 @@ def test_everything_is_counted_over_the_runs():
     assert prediction_summary.num_predictions == 3
     assert prediction_summary.confusion.tolist() == [[1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
     assert prediction_summary.paradoxical == pytest.approx(2 / 3)
+    slight = tally_of(part_of([APART, [0.96, 0.01, 0.02, 0.01]], [0, 0]))
+    assert (slight.paradoxical, slight.noticeably_paradoxical) == (1, 0.5)
 
 
 def test_the_strongest_suspects_are_far_apart_and_meant():
@@ -332,8 +334,8 @@ def test_a_sample_whose_truth_is_known_carries_it(compared):
     predictions, runs = compared
     data = biopsies(20)
     labels = {case.name: case.label for case in choose_cases(predictions, runs, NO_DATA_CASES)}
-    places = [int(name.removeprefix("item ")) for name in labels]
+    places = [int(name.removeprefix("sample ")) for name in labels]
     data.labels[places] = list(labels.values())
     case = choose_cases(predictions, runs, Source(manifest=data))[0]
-    assert case.place == int(case.name.removeprefix("item "))
+    assert case.place == int(case.name.removeprefix("sample "))
     assert np.array_equal(case.truth, data.true_log_probs[case.place])

@@ -67,7 +67,7 @@ def test_a_card_says_what_the_method_says_and_shows_the_image(found):
     assert card.text.startswith("ce predicts g")
     assert card.image.startswith("data:image/jpeg;base64,")
     assert card.name.endswith("split 0, fold 0")
-    assert "Share of such predictions: ce " in found["paradoxes"].text
+    assert "a second class of at least 5 %): ce " in found["paradoxes"].text
     assert found["paradoxes"].text.startswith("If “g5” is most probable, “g4” or “g6” should come second.")
 
 

@@ -91,7 +91,7 @@ def test_a_row_is_called_by_its_line_in_the_file_whatever_was_left_out_before_it
     (tmp_path / "rows.csv").write_text("size,label\n1,0\n\n2,\n3,1\n5,0\n")
     source = open_source({"data": str(tmp_path / "rows.csv"), "skip_bad": True}, "rows")
     assert [source.name(item, None, label) for item, label in enumerate([0, 1, 0])] == ["row 2", "row 5", "row 6"]
-    assert source.name(1, None, 0) == "item 1"  # of another label, and so another row
+    assert source.name(1, None, 0) == "sample 1"  # of another label, and so another row
     assert source.name(1, "a.png", 1) == "a.png"
 
 
@@ -105,7 +105,7 @@ def test_a_list_is_opened_by_its_column_of_images(files, tmp_path):
 def test_without_data_there_is_nothing():
     source = Source(manifest=None, reason="gone")
     assert source.place(0, None, 0) is None
-    assert source.name(0, None, 0) == "item 0"
+    assert source.name(0, None, 0) == "sample 0"
     assert source.image(0) is None
     assert source.features(0) == {}
     assert source.true_log_probs(np.array([0])) is None

@@ -85,6 +85,17 @@ def test_csv_comes_back_as_it_was_written():
     assert {name: value for name, value in second.items() if value} == {"path": "c.png", "error": "cut off\nor damaged"}
 
 
+def test_what_a_spreadsheet_would_run_is_text_in_csv():
+    file = io.StringIO()
+    columns = OutputColumns(source_name="path", classes=("=cmd|' /C calc'!A0", "-1"))
+    rows = [Row(source="a.png", predicted_class=name, log_probs=(0.0, 0.0)) for name in columns.classes]
+    write_csv(rows, file, columns)
+    assert [row["predicted_class"] for row in csv.DictReader(file.getvalue().splitlines())] == [
+        "'=cmd|' /C calc'!A0",
+        "-1",
+    ]
+
+
 def test_json_is_an_object_a_line_without_infinities():
     first, second = written(write_json_lines)
     assert list(first) == ["path", *NAMES, "probs", "log_probs", *FLAGS]

@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from onepeak.errors import InputError
 from onepeak.metrics.functional import side_order_index
-from onepeak.posterior import is_unimodal, mean, median, project, temper
+from onepeak.posterior import KappaRule, is_unimodal, mean, median, project, temper
 from onepeak.serving.actions import read_actions
 from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.training.calibration import Calibration
@@ -32,6 +34,12 @@ def test_a_decision_is_taken_on_the_calibrated_posterior(posteriors):
     read = PosteriorOptions(decide="mean").read(log_probs, labels, CALIBRATION)
     assert torch.equal(read.labels, mean(temper(log_probs, 4.0)))
     assert not torch.equal(read.labels, mean(log_probs))
+    learnt = replace(CALIBRATION, qwk=KappaRule.learn(temper(log_probs, 4.0)))
+    rule = PosteriorOptions(decide="qwk").read(log_probs, labels, learnt)
+    assert torch.equal(rule.labels, learnt.qwk(temper(log_probs, 4.0)))
+    assert not torch.equal(rule.labels, read.labels)
+    assert torch.equal(PosteriorOptions(decide="qwk").read(log_probs, labels, CALIBRATION).labels, labels)
+    assert any("no rule for QWK" in note for note in PosteriorOptions(decide="qwk").notes(CALIBRATION))
     assert torch.equal(
         PosteriorOptions(decide="mean", raw=True).read(log_probs, labels, CALIBRATION).labels, mean(log_probs)
     )

@@ -12,9 +12,10 @@ from onepeak.errors import InputError
 from onepeak.metrics.functional import (
     expected_calibration_error,
     negative_log_likelihood,
+    quadratic_weighted_kappa,
     ranked_probability_score,
 )
-from onepeak.posterior import ContiguousSets, covers, fit_temperature, mode, sizes, temper
+from onepeak.posterior import ContiguousSets, covers, fit_temperature, median, mode, sizes, temper
 from onepeak.posterior.calibrate import COLDEST
 from onepeak.posterior.conformal import conformal_rank, scores_at
 from onepeak.posterior.predictions import Predictions
@@ -305,3 +306,16 @@ def test_groups_of_one_sample_each_need_no_calibration_of_their_own():
     alone = calibration_of(replace(valid, groups=tuple(map(str, range(50)))))
     assert alone == calibration_of(valid)
     assert not alone.allows_groups(ALPHA, "worst")
+
+
+def test_a_rule_for_kappa_is_kept_only_where_it_is_better_than_the_methods_own():
+    valid = said(0, 400)
+    rule = calibration_of(replace(valid, predicted_index=median(valid.log_probs))).qwk
+    labels = rule(calibration_of(valid).temper(valid.log_probs))
+    best = {
+        name: quadratic_weighted_kappa(each, valid.truth, num_classes=8)
+        for name, each in (("rule", labels), ("median", median(valid.log_probs)))
+    }
+    assert best["rule"] > best["median"]
+    assert calibration_of(replace(valid, predicted_index=valid.truth)).qwk is None
+    assert calibration_of(said(0, FEWEST - 1)).qwk is None

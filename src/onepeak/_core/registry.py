@@ -1,10 +1,14 @@
 """A catalog of named records that suggests the closest name when a name is unknown."""
 
-from collections.abc import Iterable, Iterator
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from onepeak._core.wording import did_you_mean
 from onepeak.errors import InputError, UnknownNameError
+
+_CITATION = re.compile(r"^Reference: ([^;]+?)\.?(;|\Z)", re.MULTILINE)
 
 
 @runtime_checkable
@@ -75,3 +79,9 @@ def unknown_name(kind: str, name: str, known: Iterable[str], *, argument: str | 
     names = list(known)
     message = f"Unknown {kind} {name!r}.{did_you_mean(name, names)} Known: {', '.join(names)}."
     return UnknownNameError(message, argument=argument)
+
+
+def first_citation(described: Callable[..., object]) -> str:
+    """The first citation after "Reference:" in a docstring, on one line; empty if there is none."""
+    found = _CITATION.search(inspect.getdoc(getattr(described, "func", described)) or "")
+    return " ".join(found[1].split()) if found else ""

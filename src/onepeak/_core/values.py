@@ -48,7 +48,8 @@ def check_number(
         (below, "<", operator.lt),
     ]
     given = [(bound, sign, holds) for bound, sign, holds in bounds if bound is not None]
-    is_number = isinstance(value, _NUMBERS) and not isinstance(value, bool) and math.isfinite(value)
+    # Not by `math.isfinite`, which torch.compile(dynamic=True) cannot trace.
+    is_number = isinstance(value, _NUMBERS) and not isinstance(value, bool) and -math.inf < value < math.inf
     if not is_number or not all(holds(value, bound) for bound, _, holds in given):
         wanted = " and ".join(f"{sign} {bound:g}" for bound, sign, _ in given)
         sign = f" {wanted}" if wanted else ""

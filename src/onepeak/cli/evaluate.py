@@ -151,6 +151,7 @@ def _record(model: "Model", name: str, part: str | None, found: "Evaluation") ->
         "metrics": found.metrics,
         "calibrated": found.calibrated,
         "paradoxical": found.paradoxical,
+        "noticeably_paradoxical": found.noticeably_paradoxical,
         **({"subgroups": found.subgroups} if found.subgroups else {}),
         **cost,
         **({} if found.label_distribution is None else {"label_distribution": found.label_distribution}),
@@ -191,6 +192,7 @@ def _as_predicted(found: "Evaluation") -> list[tuple[str, ...]]:
     from onepeak.metrics.catalog import METRICS
 
     figures = {**found.calibrated, "cost": found.cost, "paradoxical": found.paradoxical}
+    figures["noticeably_paradoxical"] = found.noticeably_paradoxical
     titles = {
         "coverage": "Share of samples whose interval contains the true class; target "
         f"{1 - found.calibrated.get('alpha', 0):.4f}",
@@ -198,6 +200,7 @@ def _as_predicted(found: "Evaluation") -> list[tuple[str, ...]]:
         **{name: f"{METRICS[name].title}, calibrated" for name in _HEADLINES if name in found.calibrated},
         "cost": "Mean cost per sample",
         "paradoxical": "Share of samples whose two most probable classes are not neighbours",
+        "noticeably_paradoxical": "The same where the second class has a probability of at least 5 %",
     }
     sure = found.confidence
     intervals = {} if sure is None else {**sure.calibrated, "cost": sure.cost, "paradoxical": sure.paradoxical}

@@ -121,6 +121,7 @@ RECIPE: Flags = flags(
     epochs=(int, "Number of epochs (default: from the recipe)."),
     batch_size=(int, "Samples per batch (default: from the recipe)."),
     lr=(float, "Learning rate (default: from the recipe)."),
+    encoder_lr=(float, "Train the encoder of --text too, at this learning rate, such as 2e-5 (default: it stays)."),
     select="Validation metric that selects the epoch, or last.",
     patience=(int, "Stop after this many epochs without improvement (default: never)."),
     class_weight=(str, "balanced, lds, or one weight per class: 1,1,3.", {"callback": _class_weight}),
@@ -136,7 +137,7 @@ NETWORK: Flags = flags(
 POSTERIOR: Flags = flags(
     "Prediction",
     alpha=(float, "Share of samples whose interval may miss the true class (default: 0.1)."),
-    decide="Decision: mode, median, mean or cost of the calibrated posterior (default: the method's own).",
+    decide="Decision: mode, median, mean, qwk or cost of the calibrated posterior (default: the method's own).",
     cost="Costs for --decide cost: a CSV with one row per true class and one column per predicted class.",
     project=(bool, "Replace each posterior by the nearest one with one peak."),
 )

@@ -1,4 +1,8 @@
-"""The order of labels: integers are sorted; the order of names comes from the user and is never guessed."""
+"""The order of labels: integers are sorted; the order of names comes from the user and is never guessed.
+
+It is the first that there is of: `order` as given, a first row of the table that names the classes, `classes.txt`
+beside the data, an ordered categorical column, and the integers themselves.
+"""
 
 import math
 import numbers

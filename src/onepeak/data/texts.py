@@ -1,7 +1,7 @@
-"""Texts become columns of features, by a frozen encoder and once.
+"""Texts become columns of features, by an encoder and once.
 
-A frozen encoder makes a text a row of numbers. From there on a text is a row of a table: what trains, compares,
-evaluates and serves rows does so for texts too.
+An encoder makes a text a row of numbers. From there on a text is a row of a table: what trains, compares, evaluates and
+serves rows does so for texts too. Only `onepeak.training.text_training` looks behind the numbers.
 """
 
 import hashlib
@@ -26,14 +26,20 @@ FORMAT = 1
 
 
 def with_features(
-    items: FeatureRows, encoder: TextEncoder, *, cache: Path | None, quiet: bool
+    items: FeatureRows, encoder: TextEncoder, *, cache: Path | None, quiet: bool, trained: bool = False
 ) -> tuple[FeatureRows, tuple[str, ...]]:
-    """Returns rows with their texts as further columns, and notes; known features come from the cache."""
+    """Returns rows with their texts as further columns, and notes; known features come from the cache.
+
+    `trained` says whether training goes on to change the encoder.
+    """
     if items.texts is None or items.texts.encoding is not None:
         return items, ()
     values, parts = _cached(encoder, items.texts.values, default_cache_dir() if cache is None else cache, quiet)
     encoding = Encoding(folder=str(encoder.folder), digest=encoder.digest, num_features=values.shape[1])
-    notes = [f"texts become {values.shape[1]} features by the encoder in {encoder.folder}, which is not trained"]
+    notes = [
+        f"texts become {values.shape[1]} features by the encoder in {encoder.folder}, which is "
+        + ("trained too" if trained else "not trained")
+    ]
     if long := int((parts > 1).sum()):
         notes.append(
             f"{counted(long, 'text')} longer than the encoder takes at once, read in up to {parts.max()} parts"

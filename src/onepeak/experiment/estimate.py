@@ -130,7 +130,7 @@ def probe(
 ) -> tuple[str, float, float]:
     """Trains three epochs on a few samples; returns the backbone, the seconds per sample, and those of all features."""
     parts = list(split.parts.values())
-    if not isinstance(manifest.items, FeatureRows):
+    if not isinstance(manifest.items, FeatureRows) or recipe.encoder_lr is not None:
         most = (_BATCHES * recipe.batch_size, recipe.batch_size, 1)
         parts = [_spread(part, count) for part, count in zip(parts, most, strict=True)]
     with tempfile.TemporaryDirectory() as place, warnings.catch_warnings():

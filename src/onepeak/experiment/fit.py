@@ -129,6 +129,11 @@ def make_plan(
     """
     manifest = open_manifest(experiment)
     recipe = check_with(manifest, experiment, only=(0, 0))
+    if recipe.encoder_lr is not None:
+        raise InputError(
+            "`encoder_lr` must be left out of fit, whose networks share one encoder: use onepeak train or compare.",
+            argument="encoder_lr",
+        )
     (base,) = splits_of(experiment, manifest, only=(0, 0))
     backbone, pace, look = probe(experiment, manifest, base, recipe, fabric=fabric)
     short = isinstance(manifest.items, FeatureRows) or experiment.freeze

@@ -77,6 +77,8 @@ class PreparedExperiment:
     def can_pack(self) -> bool:
         """Whether runs may share a process: they share one random stream, so no module may draw random numbers."""
         first, *others = self.experiment.methods
+        if any(self.settings(entry).recipe.encoder_lr is not None for entry in self.experiment.methods):
+            return False  # encoders of texts have dropout
         classes = self.prepared.manifest.num_classes
         network = make_network(self.settings(first), self.network, classes, features=self.prepared.features)
         methods = (method(one.name, num_classes=classes, variant=one.variant, **one.settings) for one in others)

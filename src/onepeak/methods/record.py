@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
 from onepeak._core.check import check_choice
+from onepeak._core.registry import first_citation
 from onepeak.errors import InputError
 from onepeak.methods.method import Method
 from onepeak.methods.settings import settings_of
@@ -17,7 +18,6 @@ Family: TypeAlias = Literal["plain", "distance", "soft-labels", "levels", "distr
 label; by questions "above k?"; by the form of the posterior; by the order of adjacent scores."""
 
 _YEAR = re.compile(r"\b(18|19|20)\d\d\b")
-_CITATION = re.compile(r"^Reference: ([^;]+?)\.?(;|\Z)", re.MULTILINE)
 _OF_CLASSES = re.compile(r"(?P<factor>\d*)c(?P<summand>[+-]\d+)?|(?P<number>\d+)")
 
 
@@ -57,7 +57,7 @@ class MethodRecord:
 
     def __post_init__(self) -> None:
         if not self.reference:
-            object.__setattr__(self, "reference", _first_citation(self.build))
+            object.__setattr__(self, "reference", first_citation(self.build))
         if self.year is None and (year := _YEAR.search(self.reference)):
             object.__setattr__(self, "year", int(year[0]))
         check_choice("family", self.family, get_args(Family))
@@ -145,9 +145,3 @@ def outputs_told(text: str, num_classes: int) -> int | None:
 def _defaults(build: Callable[..., object]) -> dict[str, object]:
     """The settings of a builder with their default values; None if there is no default."""
     return {each.name: None if each.default is each.empty else each.default for each in settings_of(build)}
-
-
-def _first_citation(build: Callable[..., object]) -> str:
-    """The first citation in the docstring of a builder, on one line."""
-    found = _CITATION.search(inspect.getdoc(getattr(build, "func", build)) or "")
-    return " ".join(found[1].split()) if found else ""

@@ -9,7 +9,7 @@ import inspect
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -38,6 +38,15 @@ class OrdinalMetric(Metric):
     """Whether a batch may hold the predicted labels in place of a posterior."""
     _function: Callable[..., Tensor]
     """The pure function that the metric measures."""
+
+    def __init_subclass__(
+        cls, *, function: Callable[..., Tensor] | None = None, higher_is_better: bool | None = None
+    ) -> None:
+        super().__init_subclass__()
+        if function is not None:
+            cls._function = staticmethod(function)
+        if higher_is_better is not None:
+            cls.higher_is_better = higher_is_better
 
     def __init__(self, num_classes: int, **standard: Any) -> None:
         super().__init__(**standard)
@@ -137,16 +146,29 @@ def _with_float64(given: Any) -> Any:
 class LabelMetric(OrdinalMetric):
     """A metric that needs only the true and the predicted labels. Its state is the confusion matrix.
 
-    All label metrics keep the same matrix, so a `torchmetrics.MetricCollection` counts it once for all of them.
+    Its settings are the keyword arguments of its function. All label metrics keep the same matrix, so a
+    `torchmetrics.MetricCollection` counts it once for all of them.
     """
 
     takes_labels = True
     confusion: Tensor
+    __signature__: ClassVar[inspect.Signature]
 
-    def __init__(self, num_classes: int, **standard: Any) -> None:
-        super().__init__(num_classes, **standard)
+    def __init_subclass__(cls, *, function: Callable[..., Tensor], higher_is_better: bool = True) -> None:
+        super().__init_subclass__(function=function, higher_is_better=higher_is_better)
+        num_classes, standard = inspect.signature(OrdinalMetric).parameters.values()
+        settings = _settings(function).values()
+        own = [each for each in settings if each.name != "num_classes"]
+        cls.__signature__ = inspect.Signature([num_classes, *own, standard])
+
+    def __init__(self, num_classes: int, **given: Any) -> None:
+        settings = {name: given.pop(name, each.default) for name, each in _settings(type(self)._function).items()}
+        super().__init__(num_classes, **given)
+        for name, value in (settings | {"num_classes": self.num_classes}).items():
+            setattr(self, name, value)
         table = torch.zeros(self.num_classes, self.num_classes, dtype=torch.float64)
         self.add_state("confusion", table, dist_reduce_fx="sum")
+        LabelMetric.compute(self)  # the function checks its settings
 
     def compute(self) -> Scalar:
         # Each cell stands for all samples with one pair of labels: its count is their weight.
@@ -163,10 +185,10 @@ class LabelMetric(OrdinalMetric):
 
 
 @functools.cache
-def _settings(function: Callable[..., Tensor]) -> tuple[str, ...]:
+def _settings(function: Callable[..., Tensor]) -> dict[str, inspect.Parameter]:
     """Returns the keyword arguments of a pure function except the weights, which are attributes of its metric."""
     arguments = inspect.signature(function).parameters.values()
-    return tuple(each.name for each in arguments if each.kind == each.KEYWORD_ONLY and each.name != "sample_weight")
+    return {each.name: each for each in arguments if each.kind == each.KEYWORD_ONLY and each.name != "sample_weight"}
 
 
 class SampleMean(OrdinalMetric):

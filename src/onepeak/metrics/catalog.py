@@ -2,12 +2,15 @@
 
 import importlib
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from onepeak._core.check import check_num_classes
-from onepeak._core.registry import Registry
+from onepeak._core.registry import Registry, first_citation
+from onepeak.metrics import functional
 from onepeak.metrics.functional.side_order_index import side_order_chance
 
 if TYPE_CHECKING:
@@ -38,9 +41,14 @@ class MetricRecord:
     default: bool = False
     """Whether it is measured by default, for example after every training epoch."""
     reference: str = ""
-    """Who defined it; empty if no source is needed."""
+    """Who defined it; the citation of the class's function by default, empty if no source is needed."""
     chance: Callable[[int, str], float] | None = field(default=None, repr=False)
     """The value that random guessing reaches for a number of classes and a decision, if it is known and not `low`."""
+
+    def __post_init__(self) -> None:
+        function = getattr(functional, re.sub(r"(?<!^)([A-Z])", r"_\1", self.class_name).lower(), None)
+        if not self.reference and function is not None:
+            object.__setattr__(self, "reference", first_citation(function))
 
     def make(self, num_classes: int) -> "torchmetrics.Metric":
         """Makes the metric for a number of classes."""
@@ -60,18 +68,17 @@ class MetricRecord:
 
 _BELHARBI = "Belharbi et al. 2019, Non-parametric uni-modality constraints for deep ordinal classification"
 
+_error = partial(MetricRecord, higher_is_better=False)
+_distance = partial(_error, high=None)  # in classes
+
 METRICS = Registry(
     "metric",
     [
-        MetricRecord(
-            "mae", "Mean absolute error", "MeanAbsoluteError", higher_is_better=False, high=None, default=True
-        ),
-        MetricRecord(
+        _distance("mae", "Mean absolute error", "MeanAbsoluteError", default=True),
+        _distance(
             "mae_median",
             "Mean absolute error by the median",
             "MeanAbsoluteErrorOfMedian",
-            higher_is_better=False,
-            high=None,
             needs="log_probs",
             default=True,
         ),
@@ -82,7 +89,6 @@ METRICS = Registry(
             settings={"reference": "predicted"},
             needs="log_probs",
             default=True,
-            reference=_BELHARBI,
             chance=lambda c, decision: side_order_chance(c, reference="predicted", decision=decision),
         ),
         MetricRecord(
@@ -92,83 +98,22 @@ METRICS = Registry(
             settings={"reference": "true"},
             needs="log_probs",
             default=True,
-            reference=_BELHARBI,
             chance=lambda c, decision: side_order_chance(c, reference="true", decision=decision),
         ),
         MetricRecord("accuracy", "Accuracy", "Accuracy", default=True),
         MetricRecord(
             "accuracy_within_1", "Accuracy within one class", "AccuracyWithin", settings={"k": 1}, default=True
         ),
-        MetricRecord(
-            "amae",
-            "Mean absolute error, averaged over classes",
-            "AverageMeanAbsoluteError",
-            higher_is_better=False,
-            high=None,
-            default=True,
-            reference="Baccianella, Esuli, Sebastiani 2009, Evaluation measures for ordinal regression",
+        _distance("amae", "Mean absolute error, averaged over classes", "AverageMeanAbsoluteError", default=True),
+        _distance("mmae", "Mean absolute error of the worst class", "MaximumMeanAbsoluteError", default=True),
+        MetricRecord("qwk", "Quadratic weighted kappa", "QuadraticWeightedKappa", low=-1.0, default=True),
+        MetricRecord("tau", "Kendall's tau-b", "KendallTau", low=-1.0, default=True),
+        MetricRecord("spearman", "Spearman's rank correlation", "SpearmanCorrelation", low=-1.0, default=True),
+        _distance("rps", "Ranked probability score", "RankedProbabilityScore", needs="log_probs", default=True),
+        _error(
+            "nll", "Negative log-likelihood", "NegativeLogLikelihood", high=math.inf, needs="log_probs", default=True
         ),
-        MetricRecord(
-            "mmae",
-            "Mean absolute error of the worst class",
-            "MaximumMeanAbsoluteError",
-            higher_is_better=False,
-            high=None,
-            default=True,
-            reference="Cruz-Ramírez et al. 2014, Metrics to guide a multi-objective evolutionary algorithm",
-        ),
-        MetricRecord(
-            "qwk",
-            "Quadratic weighted kappa",
-            "QuadraticWeightedKappa",
-            low=-1.0,
-            default=True,
-            reference="Cohen 1968, Weighted kappa",
-        ),
-        MetricRecord(
-            "tau",
-            "Kendall's tau-b",
-            "KendallTau",
-            low=-1.0,
-            default=True,
-            reference="Kendall 1945, The treatment of ties in ranking problems",
-        ),
-        MetricRecord(
-            "spearman",
-            "Spearman's rank correlation",
-            "SpearmanCorrelation",
-            low=-1.0,
-            default=True,
-            reference="Spearman 1904, The proof and measurement of association between two things",
-        ),
-        MetricRecord(
-            "rps",
-            "Ranked probability score",
-            "RankedProbabilityScore",
-            higher_is_better=False,
-            high=None,
-            needs="log_probs",
-            default=True,
-            reference="Epstein 1969, A scoring system for probability forecasts of ranked categories",
-        ),
-        MetricRecord(
-            "nll",
-            "Negative log-likelihood",
-            "NegativeLogLikelihood",
-            higher_is_better=False,
-            high=math.inf,
-            needs="log_probs",
-            default=True,
-        ),
-        MetricRecord(
-            "ece",
-            "Expected calibration error",
-            "ExpectedCalibrationError",
-            higher_is_better=False,
-            needs="log_probs",
-            default=True,
-            reference="Guo et al. 2017, On calibration of modern neural networks",
-        ),
+        _error("ece", "Expected calibration error", "ExpectedCalibrationError", needs="log_probs", default=True),
         MetricRecord(
             "unimodal",
             "Share of posteriors with one peak",
@@ -177,61 +122,28 @@ METRICS = Registry(
             default=True,
             reference=_BELHARBI,
         ),
-        MetricRecord(
-            "violations",
-            "Pairs out of order to the prediction",
-            "NumViolations",
-            higher_is_better=False,
-            high=None,
-            needs="log_probs",
-            default=True,
+        _distance(
+            "violations", "Pairs out of order to the prediction", "NumViolations", needs="log_probs", default=True
         ),
-        MetricRecord(
+        _error(
             "violation_size",
             "Probability out of order to the prediction",
             "ViolationSize",
-            higher_is_better=False,
             needs="log_probs",
             default=True,
         ),
-        MetricRecord("rmse", "Root mean squared error", "RootMeanSquaredError", higher_is_better=False, high=None),
-        MetricRecord(
-            "balanced_accuracy",
-            "Balanced accuracy: mean of the sensitivities",
-            "BalancedAccuracy",
-            reference="Brodersen et al. 2010, The balanced accuracy and its posterior distribution",
-        ),
-        MetricRecord(
-            "geometric_sensitivity",
-            "Geometric mean of the sensitivities",
-            "GeometricMeanSensitivity",
-            reference="Kubat, Matwin 1997, Addressing the curse of imbalanced training sets",
-        ),
-        MetricRecord(
-            "min_sensitivity",
-            "Sensitivity of the worst class",
-            "MinimumSensitivity",
-            reference="Fernández-Caballero et al. 2010, Sensitivity versus accuracy in multiclass problems",
-        ),
-        MetricRecord(
-            "extreme_sensitivity",
-            "Mean sensitivity of the first and the last class",
-            "ExtremeSensitivity",
-            reference="Vargas et al. 2024, Improving the classification of extreme classes",
-        ),
+        _distance("rmse", "Root mean squared error", "RootMeanSquaredError"),
+        MetricRecord("balanced_accuracy", "Balanced accuracy: mean of the sensitivities", "BalancedAccuracy"),
+        MetricRecord("geometric_sensitivity", "Geometric mean of the sensitivities", "GeometricMeanSensitivity"),
+        MetricRecord("min_sensitivity", "Sensitivity of the worst class", "MinimumSensitivity"),
+        MetricRecord("extreme_sensitivity", "Mean sensitivity of the first and the last class", "ExtremeSensitivity"),
         MetricRecord(
             "extreme_geometric_sensitivity",
             "Geometric mean sensitivity of the first and the last class",
             "ExtremeSensitivity",
             settings={"average": "geometric"},
-            reference="Vargas et al. 2024, Improving the classification of extreme classes",
         ),
-        MetricRecord(
-            "iba",
-            "Index of balanced accuracy",
-            "IndexOfBalancedAccuracy",
-            reference="García, Mollineda, Sánchez 2009, Index of balanced accuracy",
-        ),
+        MetricRecord("iba", "Index of balanced accuracy", "IndexOfBalancedAccuracy"),
         MetricRecord(
             "kappa",
             "Cohen's kappa",
@@ -240,51 +152,17 @@ METRICS = Registry(
             low=-1.0,
             reference="Cohen 1960, A coefficient of agreement for nominal scales",
         ),
-        MetricRecord(
-            "lwk",
-            "Linear weighted kappa",
-            "WeightedKappa",
-            settings={"weighting": "linear"},
-            low=-1.0,
-            reference="Cohen 1968, Weighted kappa",
-        ),
-        MetricRecord(
-            "cem",
-            "Closeness evaluation measure",
-            "ClosenessEvaluationMeasure",
-            reference="Amigó et al. 2020, An effectiveness metric for ordinal classification",
-        ),
-        MetricRecord(
-            "oci",
-            "Ordinal classification index",
-            "OrdinalClassificationIndex",
-            higher_is_better=False,
-            reference="Cardoso, Sousa 2011, Measuring the performance of ordinal classification",
-        ),
-        MetricRecord(
-            "uoc",
-            "Uniform ordinal classification index",
-            "UniformOrdinalClassificationIndex",
-            higher_is_better=False,
-            reference="Silva, Pinto, Cardoso 2018, A uniform performance index for ordinal classification",
-        ),
-        MetricRecord(
+        MetricRecord("lwk", "Linear weighted kappa", "WeightedKappa", settings={"weighting": "linear"}, low=-1.0),
+        MetricRecord("cem", "Closeness evaluation measure", "ClosenessEvaluationMeasure"),
+        _error("oci", "Ordinal classification index", "OrdinalClassificationIndex"),
+        _error("uoc", "Uniform ordinal classification index", "UniformOrdinalClassificationIndex"),
+        _distance(
             "emd",
             "Earth mover's distance to the truth: expected absolute error",
             "EarthMoverDistance",
-            higher_is_better=False,
-            high=None,
             needs="log_probs",
-            reference="Rubner, Tomasi, Guibas 2000, The earth mover's distance as a metric for image retrieval",
         ),
-        MetricRecord(
-            "sce",
-            "Static calibration error: of every class",
-            "StaticCalibrationError",
-            higher_is_better=False,
-            needs="log_probs",
-            reference="Nixon et al. 2019, Measuring calibration in deep learning",
-        ),
+        _error("sce", "Static calibration error: of every class", "StaticCalibrationError", needs="log_probs"),
         MetricRecord(
             "unimodal_weak",
             "Share of posteriors with one peak, ties allowed",

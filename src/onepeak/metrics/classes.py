@@ -5,15 +5,13 @@ from typing import Any, final, get_args
 import torch
 from torch import Tensor
 
-from onepeak._core.check import check_choice, check_integer, check_number
+from onepeak._core.check import check_choice, check_integer
 from onepeak._core.tensors import Scalar
 from onepeak.constraints.gaps import pairs_in_order
 from onepeak.metrics import functional
 from onepeak.metrics._base import LabelMetric, OrdinalMetric, SampleMean
-from onepeak.metrics.functional.cohen_kappa import Weighting, check_weighting
 from onepeak.metrics.functional.confusion_matrix import total_weight, weighted_sum
 from onepeak.metrics.functional.probabilistic import calibration_bins, calibration_error, class_bins
-from onepeak.metrics.functional.sensitivity import Average
 from onepeak.metrics.functional.side_order_index import Reference
 from onepeak.posterior.shape import Unimodality, is_unimodal
 
@@ -33,160 +31,96 @@ class MeanAbsoluteError(SampleMean):
 
 
 @final
-class RootMeanSquaredError(LabelMetric):
+class RootMeanSquaredError(LabelMetric, function=functional.root_mean_squared_error, higher_is_better=False):
     """Root of the mean squared distance, in classes: `functional.root_mean_squared_error`."""
 
-    higher_is_better = False
-    _function = staticmethod(functional.root_mean_squared_error)
-
 
 @final
-class AverageMeanAbsoluteError(LabelMetric):
+class AverageMeanAbsoluteError(LabelMetric, function=functional.average_mean_absolute_error, higher_is_better=False):
     """The MAE of each class, averaged over the classes that occur: `functional.average_mean_absolute_error`."""
 
-    higher_is_better = False
-    _function = staticmethod(functional.average_mean_absolute_error)
-
 
 @final
-class MaximumMeanAbsoluteError(LabelMetric):
+class MaximumMeanAbsoluteError(LabelMetric, function=functional.maximum_mean_absolute_error, higher_is_better=False):
     """The mean absolute error of the worst class: `functional.maximum_mean_absolute_error`."""
 
-    higher_is_better = False
-    _function = staticmethod(functional.maximum_mean_absolute_error)
-
 
 @final
-class Accuracy(LabelMetric):
+class Accuracy(LabelMetric, function=functional.accuracy):
     """Share of samples whose predicted label is the true one: `functional.accuracy`."""
 
-    _function = staticmethod(functional.accuracy)
-
 
 @final
-class AccuracyWithin(LabelMetric):
+class AccuracyWithin(LabelMetric, function=functional.accuracy_within):
     """Share of samples whose predicted label is at most `k` classes from the true one: `functional.accuracy_within`."""
 
-    _function = staticmethod(functional.accuracy_within)
-
-    def __init__(self, num_classes: int, *, k: int = 1, **standard: Any) -> None:
-        super().__init__(num_classes, **standard)
-        self.k = check_integer("k", k, minimum=0)
-
 
 @final
-class QuadraticWeightedKappa(LabelMetric):
+class QuadraticWeightedKappa(LabelMetric, function=functional.quadratic_weighted_kappa):
     """Cohen's kappa with disagreements weighted by their squared distance: `functional.quadratic_weighted_kappa`."""
 
-    _function = staticmethod(functional.quadratic_weighted_kappa)
-
 
 @final
-class WeightedKappa(LabelMetric):
+class WeightedKappa(LabelMetric, function=functional.weighted_kappa):
     """Cohen's kappa with a choice of weights for disagreements: `functional.weighted_kappa`."""
 
-    _function = staticmethod(functional.weighted_kappa)
-
-    def __init__(self, num_classes: int, *, weighting: Weighting, **standard: Any) -> None:
-        super().__init__(num_classes, **standard)
-        check_weighting(weighting, num_classes)
-        self.weighting = weighting
-
 
 @final
-class KendallTau(LabelMetric):
+class KendallTau(LabelMetric, function=functional.kendall_tau):
     """Kendall's tau-b of predicted and true labels, exact for any number of samples: `functional.kendall_tau`."""
 
-    _function = staticmethod(functional.kendall_tau)
-
 
 @final
-class SpearmanCorrelation(LabelMetric):
+class SpearmanCorrelation(LabelMetric, function=functional.spearman_correlation):
     """Spearman's rank correlation, exact for any number of samples: `functional.spearman_correlation`."""
 
-    _function = staticmethod(functional.spearman_correlation)
-
 
 @final
-class ClosenessEvaluationMeasure(LabelMetric):
+class ClosenessEvaluationMeasure(LabelMetric, function=functional.closeness_evaluation_measure):
     """The CEM: closeness in bits, relative to a perfect prediction: `functional.closeness_evaluation_measure`."""
 
-    _function = staticmethod(functional.closeness_evaluation_measure)
-
 
 @final
-class OrdinalClassificationIndex(LabelMetric):
+class OrdinalClassificationIndex(LabelMetric, function=functional.ordinal_classification_index, higher_is_better=False):
     """The OCI: the cost of the cheapest path through the confusion matrix that never goes back in either label.
 
     See `functional.ordinal_classification_index`.
     """
 
-    higher_is_better = False
-    _function = staticmethod(functional.ordinal_classification_index)
-
-    def __init__(self, num_classes: int, *, beta: float = 0.75, gamma: float = 1.0, **standard: Any) -> None:
-        super().__init__(num_classes, **standard)
-        self.beta = check_number("beta", beta, minimum=0)
-        self.gamma = check_number("gamma", gamma, above=0)
-
 
 @final
-class UniformOrdinalClassificationIndex(LabelMetric):
+class UniformOrdinalClassificationIndex(
+    LabelMetric, function=functional.uniform_ordinal_classification_index, higher_is_better=False
+):
     """The UOC: the OCI with equal weight for every class: `functional.uniform_ordinal_classification_index`."""
 
-    higher_is_better = False
-    _function = staticmethod(functional.uniform_ordinal_classification_index)
-
-    def __init__(self, num_classes: int, *, beta: float | None = None, **standard: Any) -> None:
-        super().__init__(num_classes, **standard)
-        self.beta = None if beta is None else check_number("beta", beta, minimum=0)
-
 
 @final
-class BalancedAccuracy(LabelMetric):
+class BalancedAccuracy(LabelMetric, function=functional.balanced_accuracy):
     """The sensitivity of each class, averaged over the classes that occur: `functional.balanced_accuracy`."""
 
-    _function = staticmethod(functional.balanced_accuracy)
-
 
 @final
-class GeometricMeanSensitivity(LabelMetric):
+class GeometricMeanSensitivity(LabelMetric, function=functional.geometric_mean_sensitivity):
     """The geometric mean of the sensitivities: `functional.geometric_mean_sensitivity`."""
 
-    _function = staticmethod(functional.geometric_mean_sensitivity)
-
 
 @final
-class MinimumSensitivity(LabelMetric):
+class MinimumSensitivity(LabelMetric, function=functional.minimum_sensitivity):
     """The sensitivity of the class that is found least often: `functional.minimum_sensitivity`."""
 
-    _function = staticmethod(functional.minimum_sensitivity)
-
 
 @final
-class ExtremeSensitivity(LabelMetric):
+class ExtremeSensitivity(LabelMetric, function=functional.extreme_sensitivity):
     """The mean sensitivity of the first and the last class: `functional.extreme_sensitivity`."""
 
-    _function = staticmethod(functional.extreme_sensitivity)
-
-    def __init__(self, num_classes: int, *, average: Average = "arithmetic", **standard: Any) -> None:
-        super().__init__(num_classes, **standard)
-        check_choice("average", average, get_args(Average))
-        self.average = average
-
 
 @final
-class IndexOfBalancedAccuracy(LabelMetric):
+class IndexOfBalancedAccuracy(LabelMetric, function=functional.index_of_balanced_accuracy):
     """The product of sensitivity and specificity, raised where sensitivity is higher.
 
     See `functional.index_of_balanced_accuracy`.
     """
-
-    _function = staticmethod(functional.index_of_balanced_accuracy)
-
-    def __init__(self, num_classes: int, *, alpha: float = 0.1, **standard: Any) -> None:
-        super().__init__(num_classes, **standard)
-        self.alpha = check_number("alpha", alpha, minimum=0, maximum=1)
 
 
 class _PosteriorMean(SampleMean):
@@ -204,41 +138,34 @@ class _PosteriorMean(SampleMean):
 
 
 @final
-class MeanAbsoluteErrorOfMedian(_PosteriorMean):
+class MeanAbsoluteErrorOfMedian(_PosteriorMean, function=functional.absolute_error_of_median):
     """Mean distance of the posterior's median from the true label, in classes, whatever label was predicted.
 
     See `functional.absolute_error_of_median`.
     """
 
     is_differentiable = False
-    _function = staticmethod(functional.absolute_error_of_median)
 
 
 @final
-class NegativeLogLikelihood(_PosteriorMean):
+class NegativeLogLikelihood(_PosteriorMean, function=functional.negative_log_likelihood):
     """Mean negative log-probability of the true label, in nats: `functional.negative_log_likelihood`."""
 
-    _function = staticmethod(functional.negative_log_likelihood)
-
 
 @final
-class RankedProbabilityScore(_PosteriorMean):
+class RankedProbabilityScore(_PosteriorMean, function=functional.ranked_probability_score):
     """Squared distance of the cumulative distribution from that of the true label, summed over thresholds; the mean.
 
     See `functional.ranked_probability_score`.
     """
 
-    _function = staticmethod(functional.ranked_probability_score)
-
 
 @final
-class EarthMoverDistance(_PosteriorMean):
+class EarthMoverDistance(_PosteriorMean, function=functional.earth_mover_distance):
     """Mean distance, in classes, that probability has to move to reach the true label: the expected absolute error.
 
     See `functional.earth_mover_distance`.
     """
-
-    _function = staticmethod(functional.earth_mover_distance)
 
 
 class _CalibrationError(OrdinalMetric):
@@ -249,10 +176,11 @@ class _CalibrationError(OrdinalMetric):
     refuses_scores = True
     _state: str
 
-    def __init__(self, num_classes: int, *, num_bins: int = 15, num_kinds: int = 1, **standard: Any) -> None:
+    def __init__(self, num_classes: int, *, num_bins: int = 15, **standard: Any) -> None:
         super().__init__(num_classes, **standard)
         self.num_bins = check_integer("num_bins", num_bins, minimum=1)
-        sums = torch.zeros(num_kinds * self.num_bins, 3, dtype=torch.float64)
+        kinds = self.num_classes if self._state == "class_bins" else 1
+        sums = torch.zeros(kinds * self.num_bins, 3, dtype=torch.float64)
         self.add_state(self._state, sums, dist_reduce_fx="sum")
 
     def compute(self) -> Scalar:
@@ -264,31 +192,23 @@ class _CalibrationError(OrdinalMetric):
 
 
 @final
-class ExpectedCalibrationError(_CalibrationError):
+class ExpectedCalibrationError(_CalibrationError, function=calibration_bins):
     """Mean gap between the probability of the mode and how often the mode is correct.
 
     See `functional.expected_calibration_error`.
     """
 
     _state = "bins"
-    _function = staticmethod(calibration_bins)
-
-    def __init__(self, num_classes: int, *, num_bins: int = 15, **standard: Any) -> None:
-        super().__init__(num_classes, num_bins=num_bins, **standard)
 
 
 @final
-class StaticCalibrationError(_CalibrationError):
+class StaticCalibrationError(_CalibrationError, function=class_bins):
     """Mean gap between the probability of a class and how often it is true, averaged over all classes.
 
     See `functional.static_calibration_error`.
     """
 
     _state = "class_bins"
-    _function = staticmethod(class_bins)
-
-    def __init__(self, num_classes: int, *, num_bins: int = 15, **standard: Any) -> None:
-        super().__init__(num_classes, num_bins=num_bins, num_kinds=num_classes, **standard)
 
 
 class _PairMetric(OrdinalMetric):

@@ -1,4 +1,4 @@
-"""Frozen encoders of Hugging Face transformers: from texts to feature vectors.
+"""Encoders of Hugging Face transformers: from texts to feature vectors.
 
 transformers (extra `text`) is imported when the first encoder is loaded. Nothing is ever fetched, no code of an encoder
 is run, and its weights are read from safetensors only.
@@ -7,7 +7,9 @@ is run, and its weights are read from safetensors only.
 import copy
 import hashlib
 import importlib.util
-from collections.abc import Callable, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, final
@@ -67,20 +69,15 @@ class TextEncoder:
     def _parts(self) -> tuple[Any, Any]:
         transformers = require("transformers", extra="text", purpose="An encoder of texts")
         how = {"local_files_only": True, "trust_remote_code": False}
-        bars = transformers.utils.logging
-        shown = bars.is_progress_bar_enabled()
         try:
-            bars.disable_progress_bar()
-            tokenizer = transformers.AutoTokenizer.from_pretrained(self.folder, **how)
-            model = transformers.AutoModel.from_pretrained(self.folder, use_safetensors=True, **how)
+            with _without_bars():
+                tokenizer = transformers.AutoTokenizer.from_pretrained(self.folder, **how)
+                model = transformers.AutoModel.from_pretrained(self.folder, use_safetensors=True, **how)
         except (OSError, ValueError, KeyError) as error:
             raise InputError(
                 f"`backbone` must be an encoder of transformers with its tokenizer and safetensors weights, got "
                 f"{self.folder}: {first_line(error)}"
             ) from error
-        finally:
-            if shown:
-                bars.enable_progress_bar()
         return tokenizer, model.float().eval().to(self.device)
 
     @property
@@ -119,11 +116,43 @@ class TextEncoder:
             progress(len(windows) - len(order))
         return (sums / counts[:, None]).astype(np.float32), np.bincount(places, minlength=len(texts))
 
+    @property
+    def model(self) -> nn.Module:
+        """The encoder itself: whoever trains it changes the features that this object gives."""
+        model: nn.Module = self._parts[1]
+        return model
+
+    @property
+    def padding(self) -> int:
+        """The token that fills up shorter texts of a batch."""
+        return int(self._parts[0].pad_token_id or 0)
+
+    def save(self, folder: Path) -> None:
+        """Writes the encoder, as trained since it was loaded, as a folder that `TextEncoder` reads."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in self.files:
+            shutil.copyfile(path, folder / path.name)
+        with _without_bars():
+            self._parts[1].save_pretrained(folder, max_shard_size="100GB")
+
     def module(self) -> "TextFeatures":
         """Returns the encoder for texts of one window as a module that can be exported."""
         model = copy.deepcopy(self._parts[1]).cpu()
         model.set_attn_implementation("eager")
         return TextFeatures(model)
+
+
+@contextmanager
+def _without_bars() -> Iterator[None]:
+    """Without the progress bars of transformers."""
+    bars = require("transformers", extra="text", purpose="An encoder of texts").utils.logging
+    shown = bars.is_progress_bar_enabled()
+    try:
+        bars.disable_progress_bar()
+        yield
+    finally:
+        if shown:
+            bars.enable_progress_bar()
 
 
 @final
@@ -139,6 +168,58 @@ class TextFeatures(nn.Module):
         hidden: Tensor = self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
         mask = attention_mask.unsqueeze(-1)
         return (hidden * mask).sum(dim=1) / mask.sum(dim=1)
+
+
+@final
+class TrainedText(nn.Module):
+    """An encoder and the layers on its features, in one backbone whose encoder is trained too.
+
+    It reads batch x windows x (others + tokens): for each window of a text the other features of the row, which are the
+    same in all, and then its tokens, -1 where there are none.
+
+    Args:
+        encoder: The encoder.
+        layers: The layers on rows of features.
+        num_channels: How many features the layers give.
+        first: Where the features of the text begin among the other features of a row.
+        num_others: How many other features a row has.
+        centre, scale: How the features of the text are standardised.
+        padding: The token that stands where there is none.
+    """
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        layers: nn.Module,
+        *,
+        num_channels: int,
+        first: int,
+        num_others: int,
+        centre: Tensor,
+        scale: Tensor,
+        padding: int,
+    ) -> None:
+        super().__init__()
+        self.encoder, self.layers = encoder, layers
+        self.num_channels, self.first, self.num_others, self.padding = num_channels, first, num_others, padding
+        self.centre: Tensor
+        self.scale: Tensor
+        self.register_buffer("centre", centre.float(), persistent=False)
+        self.register_buffer("scale", scale.float(), persistent=False)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Returns the features from which the head makes outputs."""
+        others, tokens = inputs[:, 0, : self.num_others], inputs[:, :, self.num_others :].long()
+        is_token = tokens >= 0
+        attended = is_token.flatten(0, 1).clone()
+        attended[:, 0] = True  # a window without tokens is read and not counted: attention to nothing is NaN
+        ids = tokens.where(is_token, self.padding).flatten(0, 1)
+        hidden = self.encoder(input_ids=ids, attention_mask=attended.long()).last_hidden_state
+        counted = is_token.unsqueeze(-1)
+        sums = (hidden.float().view(*tokens.shape, -1) * counted).sum(dim=(1, 2))
+        found = (sums / counted.sum(dim=(1, 2)) - self.centre) / self.scale
+        given: Tensor = self.layers(torch.cat([others[:, : self.first], found, others[:, self.first :]], dim=1))
+        return given
 
 
 def _folder_of(name: str | Path | None) -> Path:

@@ -2,7 +2,7 @@
 
 from onepeak.posterior.calibrate import Reliability, ReliabilityBin, fit_temperature, reliability, temper
 from onepeak.posterior.conformal import ContiguousSets, covers, price_of_contiguity, sizes
-from onepeak.posterior.decide import DECISIONS, mean, median, minimum_cost, mode
+from onepeak.posterior.decide import DECISIONS, KappaRule, mean, median, minimum_cost, mode
 from onepeak.posterior.label_errors import LabelErrors, likely_label_errors
 from onepeak.posterior.projection import project
 from onepeak.posterior.shape import is_paradoxical, is_unimodal, runner_up_distance
@@ -10,6 +10,7 @@ from onepeak.posterior.shape import is_paradoxical, is_unimodal, runner_up_dista
 __all__ = [
     "DECISIONS",
     "ContiguousSets",
+    "KappaRule",
     "LabelErrors",
     "Reliability",
     "ReliabilityBin",

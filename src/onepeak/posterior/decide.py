@@ -6,15 +6,18 @@
 | `median` | absolute error |
 | `mean` | squared error |
 | `minimum_cost` | cost in your own table |
+
+`KappaRule` maximises the quadratic weighted kappa of a population, which is no mean over samples.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import torch
 from torch import Tensor
 
-from onepeak._core.check import check_class_scores, check_log_probs, readable
+from onepeak._core.check import check_class_scores, check_log_probs, check_number, readable
 from onepeak._core.tensors import Labels, LogProbs, PerSample, full_precision
 from onepeak.errors import InputError, NotFiniteError
 
@@ -103,6 +106,59 @@ def minimum_cost(log_probs: LogProbs, cost_matrix: Tensor) -> Labels:
     probs = full_precision(log_probs).softmax(dim=-1)
     with torch.autocast(probs.device.type, enabled=False):  # autocast would round to half precision
         return (probs @ cost_matrix.to(probs)).argmin(dim=-1)
+
+
+_ROUNDS = 100
+_LEAST_KAPPA = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class KappaRule:
+    r"""The decision that maximises the expected quadratic weighted kappa (QWK) over samples like those it is learnt on.
+
+    QWK is a ratio of sums over samples, so the best label of each depends on the others. Of a ratio :math:`N / D` that
+    reaches :math:`q`, each sample maximises its part of :math:`N - q D` (Dinkelbach 1967): the label nearest to
+
+    .. math:: m + \frac{E[y] - m}{q}
+
+    for the mean label :math:`m`: the rounded mean of the posterior, moved away from the middle, where it gathers.
+
+    Example:
+        >>> log_probs = torch.tensor([[0.8, 0.1, 0.1], [0.3, 0.4, 0.3], [0.2, 0.2, 0.6]]).log()
+        >>> rule = KappaRule.learn(log_probs)
+        >>> mean(log_probs), rule(log_probs)
+        (tensor([0, 1, 1]), tensor([0, 1, 2]))
+    """
+
+    centre: float
+    """The mean label."""
+    scale: float
+    """The QWK that is reached."""
+
+    def __post_init__(self) -> None:
+        check_number("scale", self.scale, above=0)
+
+    @staticmethod
+    def learn(log_probs: LogProbs) -> "KappaRule":
+        """Learns both figures from calibrated posteriors of a population; their labels need not be known."""
+        check_log_probs(log_probs)
+        probs, labels = log_probs.double().softmax(dim=-1), torch.arange(log_probs.shape[-1], dtype=torch.float64)
+        expected, squared = probs @ labels, probs @ labels.square()
+        rule = KappaRule(centre=float(expected.mean()), scale=1.0)
+        for _ in range(_ROUNDS):
+            decided = rule(log_probs).double()
+            agreed = 2 * (decided * (expected - rule.centre)).sum()
+            kappa = float(agreed / (decided * (decided - 2 * rule.centre) + squared).sum())
+            kappa = max(kappa, _LEAST_KAPPA) if kappa == kappa else 1.0  # NaN if all are surely of one class
+            if kappa == rule.scale:
+                break
+            rule = KappaRule(centre=rule.centre, scale=kappa)
+        return rule
+
+    def __call__(self, log_probs: LogProbs) -> Labels:
+        """Returns the label of each sample."""
+        best = self.centre + (expected_label(log_probs) - self.centre) / self.scale
+        return (best + 0.5).floor().long().clamp(0, log_probs.shape[-1] - 1)
 
 
 def expected_label(log_probs: LogProbs) -> PerSample:

@@ -93,14 +93,24 @@ def runner_up_distance(log_probs: LogProbs) -> Labels:
     return torch.where(is_second, distance, log_probs.shape[-1]).amin(dim=-1)
 
 
-def is_paradoxical(log_probs: LogProbs) -> PerSampleBool:
+NOTICEABLE = 0.05
+"""The probability from which a second class that contradicts the order is worth a look."""
+
+
+def is_paradoxical(log_probs: LogProbs, *, at_least: float = 0.0) -> PerSampleBool:
     """Whether each posterior contradicts the order: its second most probable label is not adjacent to the first.
 
     Args:
         log_probs: Log-probabilities or scores; only their order matters (see `runner_up_distance`).
+        at_least: The probability that the second label must have; above 0 needs log-probabilities.
 
     Example:
-        >>> is_paradoxical(torch.tensor([[0.1, 0.5, 0.4, 0.0], [0.5, 0.1, 0.0, 0.4]]).log())
-        tensor([False,  True])
+        >>> log_probs = torch.tensor([[0.5, 0.1, 0.0, 0.4], [0.994, 0.001, 0.005, 0.0]]).log()
+        >>> is_paradoxical(log_probs), is_paradoxical(log_probs, at_least=0.05)
+        (tensor([True, True]), tensor([ True, False]))
     """
-    return runner_up_distance(log_probs) > 1
+    found = runner_up_distance(log_probs) > 1
+    if check_number("at_least", at_least, minimum=0, below=1) == 0:
+        return found
+    check_log_probs(log_probs)
+    return found & (log_probs.topk(2, dim=-1).values[..., 1].exp() >= at_least)

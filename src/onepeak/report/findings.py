@@ -72,7 +72,9 @@ def findings(
     found += _probabilities(summary, calibration)
     if compared and n < FEW_RUNS:
         few = (
-            "at least 3 runs of each method" if n < FEWEST else f"with only {n} runs of each method, results may change"
+            f"at least {FEWEST} runs that all methods share"
+            if n < FEWEST
+            else f"with only {n} runs of each method, results may change"
         )
         found.append(Finding(text=f"Next: more runs (--splits or --folds): {few}."))
     return tuple(found)

@@ -16,8 +16,9 @@ from onepeak.errors import InputError
 from onepeak.experiment.results import read_history
 from onepeak.metrics.catalog import METRICS
 from onepeak.metrics.functional.probabilistic import negative_log_likelihood, ranked_probability_score
-from onepeak.posterior import Reliability, reliability, runner_up_distance, temper
+from onepeak.posterior import Reliability, is_paradoxical, reliability, runner_up_distance, temper
 from onepeak.posterior.predictions import Predictions
+from onepeak.posterior.shape import NOTICEABLE
 from onepeak.report.figures.canvas import Looks
 from onepeak.report.figures.curves import Curve, at_every_epoch, curve
 from onepeak.report.figures.paradoxes import Case
@@ -55,6 +56,8 @@ class PredictionSummary:
     confusion: npt.NDArray[np.int64] = field(init=False)
     """How often each true class (rows) was given each label (columns)."""
     num_paradoxical: int = 0
+    num_noticeable: int = 0
+    """Of these, how many whose second label has a probability of at least 5 %."""
     suspects: list[Suspect] = field(default_factory=list)
     """The strongest, strongest first."""
     examples: dict[int, list[npt.NDArray[np.float32]]] = field(default_factory=dict)
@@ -74,6 +77,11 @@ class PredictionSummary:
         return self.num_paradoxical / max(1, self.num_predictions)
 
     @property
+    def noticeably_paradoxical(self) -> float:
+        """The same where the second label has a probability of at least 5 %."""
+        return self.num_noticeable / max(1, self.num_predictions)
+
+    @property
     def posteriors(self) -> dict[int, npt.NDArray[np.float32]]:
         """Some posteriors of each predicted label (posteriors x classes), the labels in their order."""
         return {label: np.stack(self.examples[label]) for label in sorted(self.examples)}
@@ -83,6 +91,7 @@ class PredictionSummary:
         np.add.at(self.confusion, (part.truth.numpy(), part.predicted_index.numpy()), 1)
         distance = runner_up_distance(part.log_probs).numpy()
         self.num_paradoxical += int((distance > 1).sum())
+        self.num_noticeable += int(is_paradoxical(part.log_probs, at_least=NOTICEABLE).sum())
         self._keep_suspects(part, distance, split=split, fold=fold)
         self._keep_examples(part)
 

@@ -192,7 +192,10 @@ def _overlay(data: RunData) -> Section:
 
 
 def _paradoxes(data: RunData) -> Section:
-    shares = ", ".join(f"{row} {percent(each.paradoxical)}" for row, each in data.predictions.items())
+    shares = ", ".join(
+        f"{row} {percent(each.paradoxical)} ({percent(each.noticeably_paradoxical)})"
+        for row, each in data.predictions.items()
+    )
     source = data.source
     images = [None if case.place is None else source.image(case.place) for case in data.cases]
     rows = [{} if case.place is None else source.features(case.place, most=_MOST_FEATURES) for case in data.cases]
@@ -202,8 +205,9 @@ def _paradoxes(data: RunData) -> Section:
         name="paradoxes",
         title="Paradoxical predictions",
         text=f"If “{name}” is most probable, “{lower}” or “{upper}” should come second. Here the two most probable "
-        f"classes are not neighbours. Share of such predictions: {shares}. The strongest cases, with every method's "
-        "posterior for the same sample" + ("; the grey area is the true posterior:" if known else ":"),
+        "classes are not neighbours. Share of such predictions (in brackets: with a second class of at least 5 %): "
+        f"{shares}. The strongest cases, with every method's posterior for the same sample"
+        + ("; the grey area is the true posterior:" if known else ":"),
         charts=(),
         cards=tuple(
             _card(case, data, None if image is None else thumbnail(image), features)

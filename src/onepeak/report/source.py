@@ -52,7 +52,7 @@ class Source:
             return str(path)
         place = self.place(item, path, label)
         rows = None if self.manifest is None else self.manifest.rows
-        return f"item {item}" if rows is None or place is None else f"row {rows[place]}"
+        return f"sample {item}" if rows is None or place is None else f"row {rows[place]}"
 
     def true_log_probs(self, items: npt.NDArray[np.int64]) -> npt.NDArray[np.float64] | None:
         """The true posteriors of some samples, where they are known."""

@@ -15,8 +15,9 @@ from onepeak.data.splits.copies import item_digests
 from onepeak.errors import InputError
 from onepeak.metrics.catalog import NAMES
 from onepeak.metrics.functional import confusion_matrix
-from onepeak.posterior import covers, sizes
+from onepeak.posterior import covers, is_paradoxical, sizes
 from onepeak.posterior.predictions import Combine, Predictions, Row, SourceName
+from onepeak.posterior.shape import NOTICEABLE
 from onepeak.serving.confidence import Confidence, confidence_of
 from onepeak.serving.evaluation_data import check_kind, check_rows, with_classes_of
 from onepeak.serving.images import AnyImage
@@ -42,6 +43,8 @@ class Evaluation:
     """What an item costs on average, where the costs of mistakes were given."""
     paradoxical: float
     """The share of items whose second most probable class is no neighbour of the first."""
+    noticeably_paradoxical: float
+    """The same where the second class has a probability of at least 5 %."""
     class_counts: tuple[int, ...]
     """How many items of each class were measured."""
     prediction: Predictions
@@ -161,6 +164,7 @@ def evaluate(
         calibrated=figures_of(prediction.log_probs, labels, prediction.intervals, prediction.alpha),
         cost=None if costs is None else float(costs.mean()),
         paradoxical=float(prediction.paradoxical.double().mean()),
+        noticeably_paradoxical=float(is_paradoxical(prediction.log_probs, at_least=NOTICEABLE).double().mean()),
         class_counts=tuple(labels.bincount(minlength=len(model.classes)).tolist()),
         prediction=prediction,
         labels=labels,

@@ -191,7 +191,7 @@ class Model:
             batch_size: The most samples computed at once; by default 32 images or 4096 rows.
             alpha: The share of samples whose interval may miss the true label. By default 0.1, or no intervals if the
                 validation part of the training was too small for that.
-            decide: "mode", "median", "mean" or "cost": how labels follow from the calibrated posteriors, see
+            decide: "mode", "median", "mean", "qwk" or "cost": how labels follow from the calibrated posteriors, see
                 `onepeak.posterior.decide`. By default labels are the method's own decisions.
             cost: For the decision "cost": the cost of deciding for a class (column) when another is true (row), as an
                 array, a DataFrame or a CSV file, with or without the names of the classes.

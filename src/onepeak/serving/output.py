@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
@@ -141,8 +142,21 @@ class OutputColumns:
         return {**vars(row), **former, "action": action}
 
 
+_FORMULA = re.compile(r"[=@]|[+-].*[|(]")
+
+
+def harmless(cell: Any) -> Any:
+    """Returns a cell with an apostrophe before what a spreadsheet would compute or run.
+
+    Example:
+        >>> harmless("=cmd|calc"), harmless("-1"), harmless("+1 (or more)"), harmless(0.5)
+        ("'=cmd|calc", '-1', "'+1 (or more)", 0.5)
+    """
+    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
+
+
 def write_csv(rows: Iterable[Row], file: TextSink, columns: OutputColumns) -> None:
-    """Writes a header and one line per row; missing values are empty.
+    """Writes a header and one line per row; missing values are empty, formulas of a spreadsheet are made text.
 
     Example:
         >>> import sys
@@ -158,7 +172,8 @@ def write_csv(rows: Iterable[Row], file: TextSink, columns: OutputColumns) -> No
     for row, cells in beside(rows, columns.passthrough):
         values = {**columns.values(row), "unlike": unlike_text(row.unlike)}
         posterior = (*(row.probs or none), *(row.log_probs or none))
-        writer.writerow([row.source, *cells, *(values[name] for name in answer), *posterior])
+        known = (row.source, *cells, *(values[name] for name in answer))
+        writer.writerow([*map(harmless, known), *posterior])
         file.flush()
 
 

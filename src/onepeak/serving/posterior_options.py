@@ -14,6 +14,8 @@ from onepeak.posterior import DECISIONS, minimum_cost, project
 from onepeak.posterior.conformal import samples_needed
 from onepeak.training.calibration import ALPHA, Calibration
 
+QWK = "qwk"
+
 
 @dataclass(frozen=True, kw_only=True)
 class PosteriorOptions:
@@ -31,8 +33,9 @@ class PosteriorOptions:
     alpha: float | None = None
     """The share of samples whose interval may miss the true label; by default 0.1, if the model allows it."""
     decide: str | None = None
-    """A name in `onepeak.posterior.DECISIONS` or "cost", applied to the posterior that is shown. By default the label
-    is the method's own decision, from its raw outputs."""
+    """A name in `onepeak.posterior.DECISIONS`, "qwk" or "cost", applied to the posterior that is shown. By default the
+    label is the method's own decision, from its raw outputs. "qwk" is for the highest quadratic weighted kappa: the
+    model's `KappaRule` if it was better on the validation part than the method's own decision, otherwise that."""
     cost: Costs | None = None
     """What each mistake costs, for the decision "cost"; see `onepeak.posterior.minimum_cost`."""
     project: bool = False
@@ -58,7 +61,7 @@ class PosteriorOptions:
     def check(self, calibration: Calibration | None) -> None:
         """Refuses impossible options early, before any image is read."""
         if self.decide is not None:
-            check_choice("decide", self.decide, (*DECISIONS, COST))
+            check_choice("decide", self.decide, (*DECISIONS, QWK, COST))
         check_given_together(self.decide, self.cost)
         if self.alpha is not None:
             check_number("alpha", self.alpha, above=0, below=1)
@@ -76,7 +79,10 @@ class PosteriorOptions:
         """What the user should know about the posteriors and about missing intervals."""
         if calibration is None:
             return ("posteriors are not calibrated and have no intervals: the model is from an earlier version",)
-        notes = [calibration.note] if calibration.note is not None and not self.raw else []
+        notes = []
+        if self.decide == QWK and calibration.qwk is None:
+            notes.append("decided as by default: no rule for QWK was better on the validation samples")
+        notes += [calibration.note] if calibration.note is not None and not self.raw else []
         if self.used_alpha(calibration) is None:
             had = counted(calibration.num_samples, "validation sample")
             notes.append(f"no intervals: the model had {had}, and {samples_needed(ALPHA)} are needed for alpha {ALPHA}")
@@ -91,7 +97,7 @@ class PosteriorOptions:
         final = self.projected(log_probs, labels)
         if calibration is not None and not self.raw:
             final = calibration.temper(final)
-        labels = self._decided(final, labels)
+        labels = self._decided(final, labels, calibration)
         intervals, alpha = None, self.used_alpha(calibration)
         if calibration is not None and alpha is not None:
             intervals = calibration.intervals(log_probs, labels, alpha)
@@ -103,9 +109,12 @@ class PosteriorOptions:
             return log_probs
         return project(log_probs, labels if self.decide is None else None)
 
-    def _decided(self, log_probs: LogProbs, labels: Labels) -> Labels:
+    def _decided(self, log_probs: LogProbs, labels: Labels, calibration: Calibration | None) -> Labels:
         if self.decide is None:
             return labels
+        if self.decide == QWK:
+            rule = None if calibration is None else calibration.qwk
+            return labels if rule is None else rule(log_probs)
         if self.cost is not None:
             return minimum_cost(log_probs, torch.tensor(self.cost, dtype=torch.float64))
         return DECISIONS[self.decide](log_probs)

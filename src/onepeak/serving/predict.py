@@ -18,6 +18,7 @@ from onepeak._core.check import check_choice, check_integer
 from onepeak._core.wording import counted, listed
 from onepeak.data.images.decode import UnreadableImageError, depth_notes
 from onepeak.errors import InputError, NotFiniteError
+from onepeak.posterior import temper
 from onepeak.posterior.predictions import Combine, Predictions, Row, SourceName, Unlike, called
 from onepeak.posterior.predictions import Prediction as Prediction
 from onepeak.serving.images import AnyImage, Pixels, Unnamed
@@ -133,6 +134,23 @@ def predict_groups(
         names = [groups[item] for item in raw.items.tolist()]
         rows |= {str(row.source): row for row in model.read_groups(raw, names, how, options).rows()}
     return [rows[name] for name in dict.fromkeys(groups)], failed
+
+
+def combine_rows(
+    model: "Model", rows: Sequence[Row], groups: Sequence[str], how: Combine, options: PosteriorOptions
+) -> Predictions:
+    """Returns one prediction per group of rows that `Model.read` gave, by options that neither decide nor project."""
+    log_probs, calibration = torch.tensor([row.log_probs for row in rows]), model.description.calibration
+    if calibration is not None and not options.raw:
+        log_probs = temper(log_probs, 1 / calibration.temperature)  # as it came from the network
+    far = [row.distance for row in rows]
+    raw = Predictions(
+        predicted_index=torch.tensor([row.predicted_index for row in rows]),
+        log_probs=log_probs,
+        distance=None if None in far else torch.tensor(far),
+        unlike=tuple(row.unlike for row in rows),
+    )
+    return model.read_groups(raw, groups, how, options)
 
 
 def check_combine(how: Combine, options: PosteriorOptions) -> None:

@@ -13,7 +13,8 @@ from onepeak._core.tensors import Intervals, Labels, LogProbs
 from onepeak._core.wording import counted
 from onepeak.errors import InputError, Note, in_documentation
 from onepeak.metrics.catalog import collection
-from onepeak.posterior import covers, fit_temperature, sizes, temper
+from onepeak.metrics.functional import quadratic_weighted_kappa
+from onepeak.posterior import KappaRule, covers, fit_temperature, sizes, temper
 from onepeak.posterior.calibrate import best_without_bound
 from onepeak.posterior.conformal import (
     conformal_rank,
@@ -48,6 +49,9 @@ class Calibration:
     selection at equal steps of rank if there are very many."""
     note: str | None = None
     """Why the temperature was left at 1, if it was."""
+    qwk: KappaRule | None = None
+    """The decision for the highest quadratic weighted kappa; None if it was no better on the validation part than the
+    method's own."""
     num_groups: int = 0
     """Number of groups of the validation samples, where some have several; else 0."""
     group_scores: dict[str, tuple[float, ...]] = field(default_factory=dict)
@@ -140,9 +144,21 @@ def calibration_of(valid: Predictions) -> Calibration:
         num_samples=len(valid.truth),
         scores=_scores(tempered),
         note=note,
+        qwk=_kappa_rule(tempered),
         num_groups=num_groups if by_way else 0,
         group_scores=by_way,
     )
+
+
+def _kappa_rule(tempered: Predictions) -> KappaRule | None:
+    if len(tempered.truth) < FEWEST:
+        return None
+    rule, num_classes = KappaRule.learn(tempered.log_probs), tempered.log_probs.shape[-1]
+    own, other = (
+        quadratic_weighted_kappa(labels, tempered.truth, num_classes=num_classes)
+        for labels in (tempered.predicted_index, rule(tempered.log_probs))
+    )
+    return rule if other > own else None
 
 
 def _scores(found: Predictions) -> tuple[float, ...]:

@@ -32,6 +32,10 @@ class Feed(ABC):
     def planned_inputs(self, plan: Tensor) -> Tensor:
         """Returns the inputs of `train_inputs` from columns of a plan, without host access: a graph can record it."""
 
+    def in_batches(self, order: Indices, batch_size: int, *, seed: int, epoch: int) -> Indices:  # noqa: ARG002
+        """Returns the samples of an epoch in the order of their batches, which some inputs change."""
+        return order
+
     @abstractmethod
     def evaluation_inputs(self, indices: Indices, *, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:
         """Yields the inputs of all these samples without augmentation: positions in `indices`, and the batch."""

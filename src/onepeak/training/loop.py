@@ -306,6 +306,7 @@ class Loop:
         """Yields the samples of each step of this epoch, over all processes."""
         train = self.split.train
         order = epoch_order(train, self.labels, seed=self.seed, epoch=self.epoch, balanced=self.recipe.balanced)
+        order = self.feed.in_batches(order, self.recipe.batch_size, seed=self.seed, epoch=self.epoch)
         for part in batch_slices(len(order), self.recipe.batch_size, num_processes=self.fabric.world_size):
             yield order[part]
 

@@ -227,6 +227,8 @@ def keep_encoder(folder: Path, texts: Texts | None) -> None:
     """Puts a model's encoder of texts into its folder, unless this machine does not have it."""
     if texts is None or texts.encoding is None or not Path(texts.encoding.folder).is_dir():
         return
+    if Path(texts.encoding.folder) == folder / ENCODER:  # it was trained in this run
+        return
     (folder / ENCODER).mkdir(parents=True, exist_ok=True)
     for path in TextEncoder(texts.encoding.folder).files:
         link_or_copy(path, folder / ENCODER / path.name)

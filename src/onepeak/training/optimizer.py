@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from onepeak.networks.network import Network
+from onepeak.networks.text_encoder import TrainedText
 from onepeak.training.recipe import Recipe
 
 _FACTOR = "factor"
@@ -14,9 +15,10 @@ _FACTOR = "factor"
 
 
 def make_optimizer(network: Network, recipe: Recipe) -> torch.optim.Optimizer:
-    """Returns the recipe's optimiser over all parameters: in one group, as in the paper, or in two.
+    """Returns the recipe's optimiser over all parameters: in one group, as in the paper, or in more.
 
-    The second group is for a method whose own parameters have a higher learning rate (`Method.own_rate`). On a GPU the
+    A method whose own parameters have a higher learning rate (`Method.own_rate`) has a group, and so has an encoder of
+    texts that is trained (`Recipe.encoder_lr`). On a GPU the
     learning rate is a tensor on the device, so that a recorded step follows it; see `set_learning_rate`.
     """
     groups, on_gpu = _groups(network, recipe), next(network.parameters()).is_cuda
@@ -45,9 +47,12 @@ def set_learning_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
 
 def _groups(network: Network, recipe: Recipe) -> list[dict[str, Any]]:
     factor = network.method.own_rate
-    own = [] if factor == 1 else list(network.method.parameters())
-    others = [each for each in network.parameters() if not any(each is one for one in own)]
-    return [_group(others, recipe, 1.0), *([_group(own, recipe, factor)] if own else [])]
+    of_method = [] if factor == 1 else list(network.method.parameters())
+    of_encoder = list(network.backbone.encoder.parameters()) if isinstance(network.backbone, TrainedText) else []
+    own = {id(each) for each in (*of_method, *of_encoder)}
+    others = [each for each in network.parameters() if id(each) not in own]
+    groups = [(others, 1.0), (of_method, factor), (of_encoder, (recipe.encoder_lr or recipe.lr) / recipe.lr)]
+    return [_group(parameters, recipe, factor) for parameters, factor in groups if parameters]
 
 
 def _group(parameters: list[nn.Parameter], recipe: Recipe, factor: float) -> dict[str, Any]:

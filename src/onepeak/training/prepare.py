@@ -155,7 +155,11 @@ def prepare(
         digests, doubts = tuple(item_digests(manifest.items)), tuple[str, ...]()
         if manifest.items.texts is not None:
             rows, doubts = with_features(
-                manifest.items, TextEncoder(encoder, device=device), cache=cache_dir, quiet=quiet
+                manifest.items,
+                TextEncoder(encoder, device=device),
+                cache=cache_dir,
+                quiet=quiet,
+                trained=recipe.encoder_lr is not None,
             )
             manifest = replace(manifest, items=rows)
         return Prepared(manifest=manifest, store=None, digests=digests, doubts=doubts)

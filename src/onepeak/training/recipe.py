@@ -13,6 +13,7 @@ from onepeak._core.registry import unknown_name
 from onepeak.data.images.augment import Augment
 from onepeak.data.images.resize import Resize
 from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
+from onepeak.data.splits.copies import has_texts
 from onepeak.errors import InputError, together
 from onepeak.metrics.catalog import METRICS
 
@@ -32,6 +33,8 @@ class Recipe:
     """Samples per step, over all processes together."""
     optimizer: Optimizer = "adamw"
     lr: float = 1e-3
+    encoder_lr: float | None = None
+    """Learning rate of the encoder of texts, with the same schedule; None to leave the encoder as it is."""
     momentum: float = 0.9
     """Momentum of SGD."""
     nesterov: bool = False
@@ -126,6 +129,7 @@ _COUNTS = {"epochs": 1, "batch_size": 1, "evaluation_batch_size": 1, "step_every
 """The least value of each integer."""
 _NUMBERS: dict[str, dict[str, float]] = {
     "lr": {"above": 0},
+    "encoder_lr": {"above": 0},
     "momentum": {"minimum": 0, "below": 1},
     "weight_decay": {"minimum": 0},
     "step_factor": {"above": 0, "maximum": 1},
@@ -239,6 +243,8 @@ def _without_effect_on(manifest: Manifest, given: Mapping[str, Any], backbone: s
             yield _useless("bits", "for data other than image files", given["bits"])
         elif all(Path(path).suffix.lower() in (".dcm", ".dicom") for path in manifest.items.paths):
             yield _useless("bits", "for DICOM, whose files say which of their bits they use", given["bits"])
+    if given.get("encoder_lr") is not None and not has_texts(manifest.items):
+        yield _useless("encoder_lr", "for data without texts", given["encoder_lr"])
     if not isinstance(manifest.items, FeatureRows):
         return
     for part in ("resize", "augment"):

@@ -41,6 +41,7 @@ from onepeak.training.features import Features
 from onepeak.training.imbalance import class_weights
 from onepeak.training.loop import Loop
 from onepeak.training.model_files import (
+    ENCODER,
     ModelDescription,
     keep_encoder,
     save_held_out_items,
@@ -54,6 +55,7 @@ from onepeak.training.prepare import Prepared
 from onepeak.training.progress import Row, Watch
 from onepeak.training.recipe import Recipe
 from onepeak.training.table_encoder import TableEncoder
+from onepeak.training.text_training import TrainedEncoder
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
@@ -178,8 +180,12 @@ def train_run(
         network = make_network(
             settings, shape, manifest.num_classes, class_weight=weights, features=prepared.features
         ).to(fabric.device)
+        trained_encoder, whole = None, network
+        if recipe.encoder_lr is not None:
+            trained_encoder = TrainedEncoder(manifest.items, encoder, fabric)
+            whole, feed = trained_encoder.before(network), trained_encoder.feed()
         loop = Loop(
-            network,
+            whole,
             feed,
             manifest.labels,
             split,
@@ -195,9 +201,11 @@ def train_run(
             fingerprint=fingerprint(settings, prepared, split, fabric),
             every_seconds=checkpoint_seconds,
         )
+        if trained_encoder is not None and test:
+            (feed, encoder), whole = trained_encoder.kept(folder / ENCODER), network
         loaded: dict[str, Any] = {"fabric": fabric, "batch_size": recipe.evaluation_batch_size}
         start = time.perf_counter()
-        valid = predict(network, feed, split.valid, loop.device_labels, **loaded)
+        valid = predict(whole, feed, split.valid, loop.device_labels, **loaded)
         if not test:
             return _trial(loop, loop.select, folder, predict_seconds=(time.perf_counter() - start) / len(valid))
         strength = None  # features have no positions

@@ -99,11 +99,16 @@ def test_what_cannot_be_read_is_refused():
             decode_image(dicom()[:length])
 
 
-def test_the_patients_of_the_headers_are_the_groups(tmp_path):
-    for number in range(6):
-        path = tmp_path / str(number % 2) / f"{number}.dcm"
+def write_scans(folder, patients):
+    """One scan of each patient, of two classes by turns."""
+    for number, patient in enumerate(patients):
+        path = folder / str(number % 2) / f"{number}.dcm"
         path.parent.mkdir(exist_ok=True)
-        path.write_bytes(dicom(PatientID=f"P{number // 2}"))
+        path.write_bytes(dicom(PatientID=patient))
+
+
+def test_the_patients_of_the_headers_are_the_groups(tmp_path):
+    write_scans(tmp_path, ["P0", "P0", "P1", "P1", "P2", "P2"])
     data = read_folder(tmp_path)
     assert data.groups == ("P0", "P1", "P2", "P0", "P1", "P2")
     assert data.notes[-1] == "3 patients by the DICOM headers, whose images stay together"
@@ -115,10 +120,7 @@ def test_the_patients_of_the_headers_are_the_groups(tmp_path):
 
 
 def test_images_without_a_patient_are_groups_of_their_own(tmp_path):
-    for number in range(6):
-        path = tmp_path / str(number % 2) / f"{number}.dcm"
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(dicom(PatientID=f"P{number // 2}"))
+    write_scans(tmp_path, ["P0", "P0", "P1", "P1", "P2", "P2"])
     (tmp_path / "0" / "0.dcm").write_bytes(dicom())
     Image.new("L", (4, 4)).save(tmp_path / "1" / "9.png")
     data = read_folder(tmp_path)
@@ -128,10 +130,7 @@ def test_images_without_a_patient_are_groups_of_their_own(tmp_path):
 
 @pytest.mark.parametrize(("patient", "note"), [("ANON", "all DICOM files have the same patient id"), ("", "no DICOM")])
 def test_a_patient_id_that_all_share_is_none(tmp_path, patient, note):
-    for number in range(4):
-        path = tmp_path / str(number % 2) / f"{number}.dcm"
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(dicom(PatientID=patient))
+    write_scans(tmp_path, [patient] * 4)
     data = read_folder(tmp_path)
     assert data.groups is None
     assert data.notes[-1].startswith(note)

@@ -3,6 +3,7 @@ import pytest
 from PIL import Image, ImageEnhance
 
 from image_files import write_images
+from onepeak.data.images import near_copies
 from onepeak.data.images.near_copies import find_near_copies, thumbnails
 from onepeak.data.images.resize import Resize
 from onepeak.data.images.store.build import build_store
@@ -60,6 +61,23 @@ def test_a_chain_of_similar_samples_is_one_finding_and_exact_copies_are_none():
     (chain,) = find_near_copies(manifest, values, ["a", "b", "c", "d", "d"])
     assert (chain.items, chain.names) == ((0, 1, 2), ("sample 0", "sample 1", "sample 2"))
     assert chain.score == pytest.approx(np.cos(np.radians(10)), abs=1e-3)
+
+
+def test_of_many_samples_the_same_are_found_as_by_comparing_all(monkeypatch):
+    monkeypatch.setattr(near_copies, "_AT_ONCE", 16)
+    monkeypatch.setattr(near_copies, "_MAIN_AXES", 4)
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(25, 12))[rng.integers(0, 25, 120)] + 0.12 * rng.normal(size=(120, 12))
+    unit = values - values.mean(axis=0)
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    linked = unit @ unit.T >= 0.97
+    for _ in range(7):  # until chains of 128 samples are linked
+        linked = linked @ linked
+    expected = {tuple(np.flatnonzero(row).tolist()) for row in linked if row.sum() > 1}
+    manifest = manifest_of(ImageArrays(pixels=np.zeros((120, 2, 2, 3), np.uint8)), [0] * 120)
+    found = find_near_copies(manifest, values.astype(np.float32), [str(item) for item in range(120)])
+    assert {finding.items for finding in found} == expected
+    assert len(expected) > 10
 
 
 def test_what_all_images_have_in_common_makes_no_copies(tmp_path):

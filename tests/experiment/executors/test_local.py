@@ -1,16 +1,22 @@
 """Comparisons in processes of their own; `compare_in_processes.py` makes them, once."""
 
+import errno
 import json
 import signal
 from dataclasses import replace
+from multiprocessing import Pipe
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from experiment.same_runs import assert_same_runs
 from experiment.tiny import process_is_alive, tiny
+from onepeak._core.files import NotWrittenError
 from onepeak.errors import InputError
 from onepeak.experiment.compare import compare
+from onepeak.experiment.executors import worker
 from onepeak.experiment.executors.local import LocalExecutor, devices_of, least_busy
 from onepeak.networks.build import NetworkSettings
 from onepeak.report.tables import write_tables
@@ -246,3 +252,31 @@ def test_on_a_gpu_packed_runs_give_the_bits_of_runs_alone(tmp_path):
         place = weights.relative_to(tmp_path / "alone")
         assert weights.read_bytes() == (tmp_path / "packed" / place).read_bytes()
         assert weights.read_bytes() == (tmp_path / "auto" / place).read_bytes()
+
+
+@pytest.mark.bad_input
+def test_a_full_disk_is_told_even_if_the_log_of_the_worker_is_on_it(monkeypatch):
+    def refuse(*_, **__):
+        raise NotWrittenError("result.json could not be written (No space left on device)")
+
+    def no_room():
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def end(status):
+        raise SystemExit(status)
+
+    monkeypatch.setattr(worker, "_behave", lambda *_, **__: None)
+    monkeypatch.setattr(worker, "train_task", refuse)
+    monkeypatch.setattr(worker.traceback, "print_exc", no_room)
+    monkeypatch.setattr(worker.os, "_exit", end)
+    experiment = SimpleNamespace(experiment=SimpleNamespace(precision="fp32"))
+    place = worker.Workplace(
+        prepared_experiment=experiment, folder=Path(), device="cpu", threads=1, lanes=1, finds_room=False, since=0.0
+    )
+    ours, theirs = Pipe()
+    ours.send(SimpleNamespace(name="ce/split0-fold0"))
+    ours.send(None)
+    with pytest.raises(SystemExit, match="0"):
+        worker.work(theirs, place)
+    events = [ours.recv(), ours.recv()]
+    assert "No space left on device" in events[1].message

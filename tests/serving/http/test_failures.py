@@ -1,12 +1,11 @@
 import json
 
-import pytest
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 
 from http_server import asking
 from onepeak.errors import InputError
-from onepeak.serving.http.failures import CODES, JsonResponse, RequestError, answer_failures, failure
+from onepeak.serving.http.failures import RequestError, answer_failures, failure
 
 
 def test_a_failure_below_v1_is_json_and_elsewhere_a_page():
@@ -23,16 +22,6 @@ def test_what_came_from_a_request_is_quoted_harmlessly():
     assert b"&lt;script&gt;" in failure("/x", 400, "<script>").body
     for path in ("/x", "/v1/x"):
         assert b"got" in failure(path, 400, "got \ud800 \x00 \u2028").body
-
-
-def test_numbers_that_json_cannot_write_are_an_error():
-    with pytest.raises(ValueError, match="Out of range float"):
-        JsonResponse({"soi": float("nan")})
-
-
-def test_every_status_has_a_word():
-    for status in CODES:
-        assert json.loads(failure("/v1/x", status, "why").body)["error"]["code"] == CODES[status]
 
 
 def test_all_that_a_route_raises_is_answered():

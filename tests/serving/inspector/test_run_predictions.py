@@ -45,7 +45,7 @@ def predictions(seed, count=40):
 
 SAID = {"0-0": predictions(0), "1-0": predictions(1)}
 SAMPLES = samples_of(SAID)
-NAMES = {part: [f"Item {item}" for item in each.predictions.items] for part, each in SAID.items()}
+NAMES = {part: [f"Sample {item}" for item in each.predictions.items] for part, each in SAID.items()}
 EVERYTHING = Filter(method="ce")
 
 
@@ -117,7 +117,7 @@ def test_a_filter_keeps_what_it_says(part, truth, predicted, min_error, soi_belo
         and row["error"] >= min_error
         and (soi_below is None or row["soi"] < soi_below - 1e-9)
         and (row["paradoxical"] or not paradoxical)
-        and search.strip().lower() in f"item {row['item']}"
+        and search.strip().lower() in f"sample {row['item']}"
     }
     found = keys(chosen(SAMPLES, wanted, NAMES))
     assert len(found) == len(set(found))
@@ -157,7 +157,7 @@ def test_a_second_method_intervals_distances_and_marks_filter_as_they_say(
 
 
 def test_a_group_is_named_whole():
-    names = {part: [f"Item {item} · p{item % 12}" for item in each.predictions.items] for part, each in SAID.items()}
+    names = {part: [f"Sample {item} · p{item % 12}" for item in each.predictions.items] for part, each in SAID.items()}
     found = keys(chosen(SAMPLES, replace(EVERYTHING, group="P1"), names))
     assert {item % 12 for _, item in found} == {1}  # not p10 and p11
 
@@ -214,13 +214,13 @@ def names(paths, source):
 
 def test_a_sample_is_called_by_its_path_or_its_number():
     assert names(["a/1.png", "b.png"], Source(manifest=None)) == ["a/1.png", "b.png"]
-    assert names([None, None], Source(manifest=None)) == ["item 0", "item 1"]
+    assert names([None, None], Source(manifest=None)) == ["sample 0", "sample 1"]
 
 
 def test_a_row_of_a_table_is_called_by_its_line():
     manifest = from_frame(pd.DataFrame({"x": [1.0, 2.0], "label": [0, 1]}, index=[2, 4]))
     # the second has another label now: it is another row
-    assert names([None, None], Source(manifest=manifest)) == ["row 2", "item 1"]
+    assert names([None, None], Source(manifest=manifest)) == ["row 2", "sample 1"]
 
 
 def test_who_it_belongs_to_is_added_where_that_is_known():
@@ -232,7 +232,7 @@ def test_who_it_belongs_to_is_added_where_that_is_known():
         groups=("anna", "ben"),
     )
     # the second has another label now: it is another sample, and nobody's
-    assert names([None, None], Source(manifest=manifest)) == ["item 0 · anna", "item 1"]
+    assert names([None, None], Source(manifest=manifest)) == ["sample 0 · anna", "sample 1"]
 
 
 @pytest.fixture
@@ -283,7 +283,7 @@ def test_what_is_given_needs_no_disk(archive):
 
 def test_names_are_those_of_the_parts(archive):
     names = archive.names("ce", Source(manifest=None))
-    assert names["2-0"] == [f"item {item}" for item in range(10)]
+    assert names["2-0"] == [f"sample {item}" for item in range(10)]
 
 
 def test_the_models_own_calibration_is_taken_and_learnt_again_where_no_model_was_kept(compared, tmp_path):

@@ -81,7 +81,8 @@ def work(connection: "Connection[Any, Any]", place: Workplace) -> None:
                 alone=alone,
             )
         except Exception as error:  # an unusable folder; a lane would never report it
-            traceback.print_exc()
+            with contextlib.suppress(OSError):  # the disk of the log is full
+                traceback.print_exc()
             end = failed_by(run, error)
         if isinstance(end, Failed) and end.out_of_memory:
             gc.collect()  # the traceback may keep the run's memory in a reference cycle

@@ -44,6 +44,8 @@ def spearman_correlation(
         >>> import torch
         >>> round(spearman_correlation(torch.tensor([0, 1, 2, 2]), torch.tensor([0, 1, 1, 2]), num_classes=3).item(), 4)
         0.8333
+
+    Reference: Spearman 1904, The proof and measurement of association between two things.
     """
     table = confusion_matrix(predicted, labels, num_classes=num_classes, sample_weight=sample_weight)
     true_counts, predicted_counts = table.sum(dim=1), table.sum(dim=0)

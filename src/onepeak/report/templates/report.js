@@ -33,7 +33,7 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
 });
 addEventListener("beforeprint", () => {
   for (const chart of document.querySelectorAll(".chart")) draw(chart);
-  for (const closed of document.querySelectorAll("details")) closed.open = true;
+  for (const closed of document.querySelectorAll(".findings details")) closed.open = true;
 });
 
 // One predicted label for all charts of a section.

@@ -20,11 +20,9 @@ class Failure(BaseModel):
     error: Problem = Field(description="What is wrong, and how to fix it.")
 
 
-class Answer(BaseModel):
-    """The prediction for one image or row."""
+class Reading(BaseModel):
+    """What a prediction says."""
 
-    item: int = Field(description="The position in the request, from 0.")
-    file: str | None = Field(description="The name of the file, if it was sent with one.")
     headline: str = Field(
         description="What may be acted on: the class if the interval holds no other, otherwise between which it lies."
     )
@@ -58,12 +56,26 @@ class Answer(BaseModel):
         "1 - alpha of all samples; null if the model has no intervals."
     )
     interval_names: tuple[str, str] | None = Field(description="The names of the classes at both ends.")
+
+
+class Answer(Reading):
+    """The prediction for one image or row."""
+
+    item: int = Field(description="The position in the request, from 0.")
+    file: str | None = Field(description="The name of the file, if it was sent with one.")
     evidence: list[list[float]] | None = Field(
         description="With evidence=true, where in the image the class comes from: rows of numbers from top to "
         "bottom, more for stronger evidence, to be laid over the image. Each is the score of the class at its position "
         "less the mean score of all classes there, below zero where others have more; of a method without scores, its "
         "log-probability there."
     )
+
+
+class GroupAnswer(Reading):
+    """The prediction for one group, such as a patient with several images."""
+
+    group: str = Field(description="Its name: of the form's field, or in the rows.")
+    items: list[int] = Field(description="The positions of its samples that have a prediction.")
 
 
 class FailedItem(BaseModel):
@@ -84,6 +96,10 @@ class PredictResponse(BaseModel):
     alpha: float | None = Field(description="The share of samples whose interval may miss the true class.")
     notes: list[str] = Field(description="What the user should know about these predictions.")
     predictions: list[Answer | FailedItem] = Field(description="A prediction, or why there is none, for every sample.")
+    groups: list[GroupAnswer] | None = Field(
+        description="With combine, one prediction for each group that has any, in the order in which groups come; else "
+        "null."
+    )
 
 
 class ColumnCard(BaseModel):

@@ -29,6 +29,8 @@ class Upload:
     name: str | None
     """The client's name for it, if given."""
     data: bytes = field(repr=False)
+    group: str = field(default="", repr=False)
+    """The name of its field in the form: images of one field are of one group, if groups are asked for."""
     pixels: int = 0
     """How many pixels it has, by its header."""
 
@@ -56,7 +58,8 @@ def uploads_of(body: bytes, content_type: str, *, max_items: int) -> list[Upload
             raise RequestError(413, f"A request must hold at most {max_items} images, got more: send several.")
         name = (file.file_name or b"").decode("utf-8", "replace")
         data: bytes = file.file_object.getvalue()  # type: ignore[union-attr]
-        files.append(Upload(name=name or None, data=data, pixels=num_pixels_of(data)))
+        group = (file.field_name or b"").decode("utf-8", "replace")
+        files.append(Upload(name=name or None, data=data, group=group, pixels=num_pixels_of(data)))
 
     def refuse(_: Field) -> NoReturn:
         raise RequestError(400, "Every part of the form must be a file; options go in the query string.")

@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from onepeak._version import __version__
 from onepeak.data.images.decode import known_formats
 from onepeak.errors import InputError
-from onepeak.posterior.predictions import Row
+from onepeak.posterior.predictions import Combine, Row
 from onepeak.serving.actions import Unsure, action_of
 from onepeak.serving.http.answers import (
     CalibrationCard,
@@ -33,6 +33,7 @@ from onepeak.serving.http.predictor import Predictor, RequestOutcome, code_of
 from onepeak.serving.http.requests import FORM, Upload, read_body, request_body, rows_of_body, uploads_of
 from onepeak.serving.model import Model
 from onepeak.serving.posterior_options import PosteriorOptions
+from onepeak.serving.predict import combine_rows, group_notes
 
 _RAW = "application/octet-stream"
 _FAILURES: dict[int | str, dict[str, Any]] = {
@@ -62,17 +63,26 @@ class Options(BaseModel):
         description="The share of samples whose interval may miss the true class; at least smallest_alpha of "
         "GET /v1/model.",
     )
-    decide: Literal["mode", "median", "mean"] | SkipJsonSchema[None] = Field(
+    decide: Literal["mode", "median", "mean", "qwk"] | SkipJsonSchema[None] = Field(
         None,
-        description="How the label follows from the posterior; cost only if the server uses it (--decide cost).",
+        description="How the label follows from the posterior; qwk for the highest quadratic weighted kappa, cost only "
+        "if the server uses it (--decide cost).",
     )
     project: bool | SkipJsonSchema[None] = Field(None, description="Return the nearest posterior with one peak.")
     raw: bool | SkipJsonSchema[None] = Field(None, description="Return posteriors from the network, not calibrated.")
     evidence: bool = Field(False, description="For images: add a map of the evidence for the predicted class.")
+    combine: Combine | SkipJsonSchema[None] = Field(
+        None,
+        description="Add one prediction per group, such as a patient: the worst, mean or median of its samples. Images "
+        "under one field name of the form are a group, or rows with one value of the key that `group` names.",
+    )
+    group: str | SkipJsonSchema[None] = Field(
+        None, description="For rows, with combine: the key of the group in every row; without it they are one group."
+    )
 
     def posterior_options(self, usual: PosteriorOptions) -> PosteriorOptions:
         """Combines the options with the server's defaults."""
-        query = self.model_dump(exclude={"evidence"}, exclude_none=True)
+        query = self.model_dump(exclude={"evidence", "combine", "group"}, exclude_none=True)
         return replace(usual, **query, cost=usual.cost if self.decide is None else None)
 
 
@@ -109,23 +119,32 @@ def predict_router(
         kind = request.headers.get("content-type", _RAW)
         posterior_options = options.posterior_options(predictor.usual)
         predictor.check(posterior_options, evidence=options.evidence)
+        _check_groups(options, posterior_options, rows=model.reads_tables)
         _check_kind(kind.partition(";")[0].strip().lower(), rows=model.reads_tables)
 
         async def answer(body: bytes, share: Share) -> bytes:
             run = predictor.decoding.run
             if model.reads_tables:
-                outcome = await predictor.rows(await run(partial(_rows, body, model, limits)), posterior_options)
+                rows = await run(partial(_rows, body, model, limits, options.group))
+                outcome = await predictor.rows(rows, posterior_options)
                 names: list[str | None] = [None] * len(outcome.answers)
+                of = ["" if options.group is None else str(row[options.group]) for row in rows]
             else:
                 uploads = await run(partial(uploads_of, body, kind, max_items=limits.max_items))
                 share.take("pixels", _num_pixels(uploads, limits))
                 outcome = await predictor.images(uploads, posterior_options, evidence=options.evidence)
-                names = [upload.name for upload in uploads]
+                names, of = [upload.name for upload in uploads], [upload.group for upload in uploads]
             for each in outcome.answers:
                 metrics.samples["failed" if isinstance(each, InputError) else "unlike" if each.unlike else "usual"] += 1
+
             # In a thread, because thousands of rows make megabytes of text.
-            content = partial(_content, model, outcome, names, posterior_options, actions, unsure)
-            return await run(lambda: json_bytes(content()))
+            def content() -> bytes:
+                found = _content(model, outcome, names, posterior_options, actions, unsure)
+                if options.combine is not None:
+                    found |= _groups(model, outcome, of, options.combine, posterior_options, actions, unsure)
+                return json_bytes(found)
+
+            return await run(content)
 
         with ExitStack() as held:
             share = held.enter_context(load.request())
@@ -196,10 +215,22 @@ def _num_pixels(uploads: Sequence[Upload], limits: Limits) -> int:
     return pixels
 
 
-def _rows(body: bytes, model: Model, limits: Limits) -> list[dict[str, Any]]:
+def _rows(body: bytes, model: Model, limits: Limits, group: str | None) -> list[dict[str, Any]]:
     table = model.description.table
     assert table is not None
-    return rows_of_body(body, columns=table.given_columns, categories=table.named_columns, max_rows=limits.max_rows)
+    also = () if group is None else (group,)
+    columns, names = dict.fromkeys((*table.given_columns, *also)), (*table.named_columns, *also)
+    return rows_of_body(body, columns=tuple(columns), categories=names, max_rows=limits.max_rows)
+
+
+def _check_groups(options: Options, read: PosteriorOptions, *, rows: bool) -> None:
+    if options.group is not None and (options.combine is None or not rows):
+        where = (
+            "without `combine`" if options.combine is None else "for images: the name of a file's field is its group"
+        )
+        raise InputError(f"`group` has no effect {where}. Leave it out.")
+    if options.combine is not None and (read.decide is not None or read.project):
+        raise InputError("`combine` needs posteriors as the model gives them: leave out `decide` and `project`.")
 
 
 def _content(
@@ -225,7 +256,31 @@ def _content(
         "alpha": options.used_alpha(model.description.calibration),
         "notes": outcome.notes,
         "predictions": predictions,
+        "groups": None,
     }
+
+
+def _groups(
+    model: Model,
+    outcome: RequestOutcome,
+    of: Sequence[str],
+    how: Combine,
+    options: PosteriorOptions,
+    actions: Sequence[str],
+    unsure: Unsure,
+) -> dict[str, Any]:
+    """The predictions for groups, and the notes with what is to be known of them."""
+    samples = {item: each for item, each in enumerate(outcome.answers) if isinstance(each, Row)}
+    names = [of[item] for item in samples]
+    found = [
+        {
+            "group": row.source,
+            "items": [item for item, name in zip(samples, names, strict=True) if name == row.source],
+            **_answer(row, actions, unsure),
+        }
+        for row in combine_rows(model, list(samples.values()), names, how, options)
+    ]
+    return {"groups": found, "notes": (*outcome.notes, *group_notes(model, how, options))}
 
 
 _COPIED = ("headline", "predicted_class", "predicted_index", "probs", "soi", "unimodal", "paradoxical", "unlike")

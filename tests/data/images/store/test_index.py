@@ -201,3 +201,4 @@ def test_without_a_home_folder_the_variable_is_named(monkeypatch):
     monkeypatch.setattr(pwd, "getpwuid", nobody)
     with pytest.raises(InputError, match="there is none: set ONEPEAK_CACHE to a folder"):
         default_cache_dir()
+    assert known_of_files(FILES, "digests") == {}

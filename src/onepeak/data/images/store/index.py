@@ -138,7 +138,10 @@ def known_of_files(
 
     So no file is read again for its size or fingerprint. Empty if there is no such store.
     """
-    folder = store_folder(default_cache_dir() if cache_dir is None else cache_dir, "")
+    try:
+        folder = store_folder(default_cache_dir() if cache_dir is None else cache_dir, "")
+    except InputError:  # without a home folder nothing was stored
+        return {}
     stores = f"{folder.name}{_key_of_files(items, file_states(items))}-*"
     for store in sorted(folder.parent.glob(stores)):
         with suppress(StoreError):
