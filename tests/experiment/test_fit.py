@@ -144,7 +144,7 @@ def test_a_fit_that_is_killed_ten_times_repeats_its_decisions_and_gives_the_same
     monkeypatch.setattr(searching, "_VAIN_ROUNDS", 1)
     plan = undecided(minutes=1000)
     results, decided = [fitted("whole", plan=plan)], []
-    for after in (1, 4, 5, 9, 3, 17, 2, 30, 8, 21):
+    for after in (1, 4, 5, 9, 3, 7, 2, 8, 6, 5):
         events = []
 
         def report(event, events=events, after=after):
@@ -242,6 +242,13 @@ def test_a_machine_that_becomes_busy_costs_candidates_and_no_time():
     busy, seconds = carried_out(10, estimated=0.05, true=lambda number: 0.05 if number < 3 else 0.1)
     assert seconds <= 606
     assert sum(each.candidates for each in busy) < sum(each.candidates for each in calm)
+
+
+def test_steps_of_a_round_differ_in_their_epochs():
+    step = next_step([], Cost(epoch=0.1, start=0, folds=1), 600, epochs=40, fewest=30, rungs=3, most=9)
+    assert (step.candidates, step.epochs, step.ahead) == (9, 30, [40])
+    step = next_step([], Cost(epoch=0.1, start=0, folds=1), 600, epochs=4, fewest=30, rungs=3, most=9)
+    assert (step.candidates, step.epochs, step.ahead) == (9, 4, [])
 
 
 def test_short_of_time_the_first_training_has_fewer_epochs():

@@ -127,7 +127,7 @@ def next_step(
         alone = 2 if last is None and rungs > 1 and cost.of([1], [epochs]) > _WORTH_MEASURING else 1
         for count in range(1, most + 1):
             steps = min(rungs, max(alone, 1 + math.ceil(math.log(count, BETTER) - 1e-9)))
-            plans[count] = [max(min(fewest, epochs), round(epochs / BETTER**rung)) for rung in range(steps)][::-1]
+            plans[count] = sorted({max(min(fewest, epochs), round(epochs / BETTER**rung)) for rung in range(steps)})
         if vain:
             return Step(round=number, candidates=0, epochs=epochs, reason=vain)
     for count in reversed(plans):
