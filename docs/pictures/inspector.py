@@ -1,6 +1,7 @@
 """Makes inspector-samples.png, inspector-sample.png and inspector-map.png: pages of the inspector in a browser.
 
-First `onepeak demo`, then, from anywhere: `python docs/pictures/inspector.py out/biopsies-demo`. Needs chromium.
+Run it on a folder of `onepeak compare biopsies`, such as that of `onepeak demo`, from anywhere:
+`python docs/pictures/inspector.py out/biopsies-demo`. Needs chromium.
 """
 
 import json

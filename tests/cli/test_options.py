@@ -34,21 +34,6 @@ def lines_with_a_path_of_nobody():
             yield pytest.param(command, line, id=f"{command.__name__}-{path.name}")
 
 
-def test_numbers_booleans_and_text_are_read_as_what_they_are():
-    found = settings_of(["t=1.5", "steps=3", "slack=-1e-3", "exact=true", "loose=false", "kind=log", "name=a=b"])
-    assert found == {
-        "t": 1.5,
-        "steps": 3,
-        "slack": -0.001,
-        "exact": True,
-        "loose": False,
-        "kind": "log",
-        "name": "a=b",
-    }
-    # 3 == 3.0 and True == 1, so that only the types tell them apart
-    assert [type(value) for value in found.values()] == [float, int, float, bool, bool, str, str]
-
-
 @pytest.mark.bad_input
 @pytest.mark.parametrize("pair", ["nonsense", "=3", "t:3", ""])
 def test_a_pair_that_is_none_is_shown(pair):

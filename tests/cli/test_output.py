@@ -45,11 +45,3 @@ def test_notes_and_what_is_done_go_to_stderr_a_line_each(capsys):
         pass
     told = "by the way\nNote: one is missing\nNote: two are copies\nExporting model ...\n"
     assert capsys.readouterr() == ("", told)
-
-
-def test_on_a_terminal_a_spinner_turns(capsys, monkeypatch):
-    monkeypatch.setenv("FORCE_COLOR", "1")  # what rich takes for a terminal
-    with spinner("Exporting model"):
-        pass
-    shown = capsys.readouterr().err
-    assert ("Exporting model" in shown, "Exporting model ..." in shown) == (True, False)

@@ -105,7 +105,7 @@ def test_csv_is_what_a_pipe_gets_by_default(run, folder):
     ],
 )
 def test_classes_that_are_numbers_are_told_from_their_places(classes, told):
-    notes = command.places_notes(classes)
+    notes = command.position_notes(classes)
     assert bool(notes) == told
     assert all(f"(0 is {classes[0]})" in note for note in notes)
 

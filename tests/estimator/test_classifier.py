@@ -2,7 +2,6 @@
 
 import pickle
 import pickletools
-import re
 from copy import deepcopy
 from dataclasses import replace
 
@@ -584,15 +583,6 @@ def test_classes_of_the_order_that_do_not_occur_have_their_column():
     model = OrdinalClassifier(order=range(6), **QUICK).fit(ROWS, LABELS)
     assert model.predict_proba(ROWS).shape == (200, 6)
     assert model.predict(ROWS).max() <= 3
-
-
-def test_a_progress_bar_is_shown_where_it_is_asked_for(capsys):
-    OrdinalClassifier(**QUICK | {"epochs": 2}).fit(ROWS, LABELS)
-    assert capsys.readouterr().err == ""
-    OrdinalClassifier(**QUICK | {"epochs": 2}, verbose=True).fit(ROWS, LABELS)
-    assert "epochs" in capsys.readouterr().err
-    OrdinalClassifier("clm", hidden=(), random_state=0, verbose=True).fit(ROWS, LABELS)
-    assert re.search(r"rounds .* 100%", capsys.readouterr().err)
 
 
 @pytest.mark.bad_input

@@ -1,6 +1,4 @@
-import copy
 import re
-from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +15,6 @@ from onepeak.estimator.fit import (
     fit_network,
     mean_loss,
     progress,
-    random_numbers,
     suits_full_batch,
     train_epoch,
 )
@@ -67,22 +64,6 @@ def test_a_weight_means_the_same_in_every_batch(table):
         torch.testing.assert_close((before - stepped) / (5 * 1e-6), before.grad, rtol=1e-3, atol=1e-4)
 
 
-def test_the_loss_of_samples_not_trained_on_changes_nothing(table):
-    network = make_network(dropout=0.5)
-    before = copy.deepcopy(network.state_dict())
-    losses = network.eval().method.sample_losses(network(table.rows), table.labels)
-    expected = (losses * table.weights).sum() / table.weights.sum()
-    assert mean_loss(network.train(), table) == pytest.approx(expected.item())
-    assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())
-
-
-def test_the_loss_of_many_samples_is_worked_out_in_parts(table, monkeypatch):
-    network = make_network()
-    whole = mean_loss(network, table)
-    monkeypatch.setattr(fit, "ROWS_A_BATCH", 5)
-    assert mean_loss(network, table) == pytest.approx(whole)
-
-
 def test_the_loss_before_the_first_step_is_known(table):
     network = make_network()
     before = mean_loss(network, table)
@@ -101,18 +82,6 @@ def test_the_weights_kept_are_those_of_the_best_epoch(table):
     curves = fit_network(network, table, table, recipe, seed=0)
     assert curves.best_epoch == min(range(len(curves.valid)), key=curves.valid.__getitem__)
     assert mean_loss(network, table) == pytest.approx(curves.valid[curves.best_epoch])
-
-
-def test_random_numbers_are_of_the_seed_and_those_outside_go_on():
-    torch.manual_seed(0)
-    with random_numbers(3, torch.device("cpu")) as order:
-        first = torch.rand(2), torch.randperm(9, generator=order)
-    outside = torch.rand(2)
-    with random_numbers(3, torch.device("cpu")) as order:
-        second = torch.rand(2), torch.randperm(9, generator=order)
-    assert all(torch.equal(one, other) for one, other in zip(first, second, strict=True))
-    torch.manual_seed(0)
-    assert torch.equal(torch.rand(2), outside)
 
 
 def test_the_bar_is_on_stderr_where_it_is_asked_for_and_full_at_the_end_unless_the_fit_fails(capsys):
@@ -195,23 +164,6 @@ def test_of_true_samples_they_choose_the_weakest_and_of_no_penalty_none(grades):
     assert fit_full_batch(linear(), grades, grades, weight_decay=0.1).weight_decay == 0.1
     free = fit_full_batch(linear(), grades, grades, weight_decay=0.0)
     assert (free.weight_decay, len(free.valid)) == (0.0, 1)
-
-
-def test_the_progress_bar_goes_on_round_by_round_and_penalty_by_penalty(grades, monkeypatch):
-    shown = []
-
-    @contextmanager
-    def progress(total, *, of, verbose):
-        shown.append((total, of, verbose))
-        yield shown.append
-
-    monkeypatch.setattr(fit, "progress", progress)
-    fit_full_batch(linear(), grades, grades, weight_decay=0.1, verbose=True)
-    (first, *done), rounds = shown, fit.ROUNDS
-    assert first == (4 * rounds, "rounds", True)
-    assert done == sorted(done)
-    assert done[0] == 1
-    assert {rounds, 2 * rounds, 3 * rounds, 4 * rounds} < set(done)
 
 
 def test_a_weight_is_a_number_of_copies(grades):

@@ -8,7 +8,6 @@ import torch
 from torch import nn
 
 from onepeak.errors import InputError
-from onepeak.estimator import row_model
 from onepeak.estimator.row_model import NetworkPlan, RowModel, unchanged_by_failure
 from onepeak.estimator.rows import LabelledRows
 from onepeak.training.recipe import Recipe
@@ -50,16 +49,6 @@ def test_parts_of_a_table_teach_the_scale_of_the_whole(samples):
         model.go_on(samples.take(places), Recipe(), epoch=epoch)
     mean = np.average(samples.rows, axis=0, weights=samples.weights)
     np.testing.assert_allclose(model.scaler.mean_, mean)
-
-
-def test_answers_in_several_batches_are_those_of_one(samples, monkeypatch):
-    model = make_model()
-    model.fit(samples, None, verbose=False)
-    log_probs, labels = model.answers(samples.rows)
-    monkeypatch.setattr(row_model, "ROWS_A_BATCH", 5)
-    parts, part_labels = model.answers(samples.rows)
-    torch.testing.assert_close(parts, log_probs, rtol=1e-12, atol=1e-12)
-    assert torch.equal(part_labels, labels)
 
 
 def test_a_model_without_standard_scores_takes_the_rows_as_they_are(samples):
@@ -137,10 +126,3 @@ def test_after_a_failure_attributes_are_as_before(error):
     with pytest.raises(error):
         fail()
     assert thing == SimpleNamespace(kept=1, gone=2)
-
-
-def test_what_goes_well_stays():
-    thing = SimpleNamespace(kept=1)
-    with unchanged_by_failure(thing):
-        thing.kept = 2
-    assert thing.kept == 2

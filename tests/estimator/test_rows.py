@@ -81,14 +81,6 @@ def test_columns_without_names_are_counted_from_zero(value, message):
 
 
 @pytest.mark.bad_input
-def test_columns_of_one_name_many_columns_and_long_texts_are_shown_in_part():
-    assert "columns 'a' (6 rows), 'a' (6 rows): " in refused(pd.DataFrame(np.full((6, 2), np.nan), columns=["a", "a"]))
-    assert "and 2 more: encode it" in refused(pd.DataFrame(np.full((6, 12), "x")))
-    for length, shown in ((40, "b" * 40), (2000, "b" * 37 + "...")):
-        assert f"such as '{shown}'): " in refused(np.array([["1", "b" * length]] * 6))
-
-
-@pytest.mark.bad_input
 @pytest.mark.parametrize("cell", ["feature one", "Feature names unseen at fit time", "X has 3 features"])
 def test_a_cell_may_hold_words_of_scikit_learn(cell):
     assert f"text in column 'kind' (6 rows, such as '{cell}'): " in refused(pd.DataFrame({"kind": [cell] * 6}))

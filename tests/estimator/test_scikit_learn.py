@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from scipy.sparse import csr_array
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -71,14 +70,6 @@ def test_columns_are_eliminated_by_the_coefficients_of_a_linear_model(planted):
     rows, labels = planted
     kept = RFE(OrdinalClassifier("clm", hidden=(), random_state=0), n_features_to_select=1).fit(rows, labels)
     assert kept.support_.tolist() == [True, False, False]
-
-
-@pytest.mark.bad_input
-def test_a_sparse_matrix_is_refused_with_the_fix(planted):
-    with pytest.raises(
-        TypeError, match=r"Sparse data was passed for X, but dense data is required. Use '.toarray\(\)'"
-    ):
-        OrdinalClassifier(**QUICK).fit(csr_array(planted[0]), planted[1])
 
 
 def test_cross_validation_scores_accuracy_absolute_error_and_likelihood(planted):

@@ -73,7 +73,7 @@ LABELLED: Flags = flags(
     "Data",
     root="Folder of the known data set or of the CSV's images.",
     order=(str, "Classes, lowest first: a,b,c or 0..69 or a .txt file.", {"callback": _order}),
-    label="Label column; or several, a,b, one of which each row fills.",
+    label="Label column, or several (a,b) of which each row fills one.",
     raters="Columns of several raters' labels, in place of --label: a,b or rater_*.",
     label_probs="Columns of class probabilities or votes, lowest first, in place of --label: p_0,p_1 or p_*.",
     group="Group column: person, patient, slide.",
@@ -108,8 +108,8 @@ PLAN: Flags = (
     | flags("Output", licence="Licences of the data and the weights, for the model's card.")
     | flags(
         "Network",
-        weights=(str, "File of backbone weights, or pretrained (timm's own; needs a network).", {"callback": at_home}),
-        normalise="Pixels as the network reads them: paper (-1 to 1) or timm (mean and deviation of timm's weights; "
+        weights=(str, "File of backbone weights, or pretrained (downloads timm's own).", {"callback": at_home}),
+        normalise="How pixels are scaled: paper (-1 to 1) or timm (mean and deviation of timm's weights; "
         "the default with --weights pretrained).",
         freeze=(bool, "Keep the backbone's weights: one pass over the images, then every training takes seconds."),
     )
@@ -166,7 +166,7 @@ FLAGS: Flags = {
         actions=(Path, "What to do for each class: a CSV with the columns label and action."),
         unsure=(
             Literal["highest", "lowest", "ask"],
-            "Action where the interval holds several classes: of the highest, lowest, or ask.",
+            "Action where the interval holds several classes: that of the highest or lowest, or ask a person.",
         ),
     ),
     **flags(

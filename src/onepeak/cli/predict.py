@@ -126,7 +126,7 @@ def predict(
         notes += (f"the {how} of {counted(len(names) - len(left_out), 'sample')} in {in_groups}",)
         notes += group_notes(loaded, how, posterior_options)
     if form != "table":
-        notes += places_notes(loaded.classes)
+        notes += position_notes(loaded.classes)
     print_notes(() if quiet else notes)
     print_notes(unknown_notes(loaded.description) if strict else ())
     if left_out:
@@ -216,7 +216,7 @@ def _groups(passthrough: "PassthroughColumns", group: str) -> list[str]:
     return names
 
 
-def places_notes(classes: tuple[str, ...]) -> tuple[str, ...]:
+def position_notes(classes: tuple[str, ...]) -> tuple[str, ...]:
     """A note where the classes are numbers, so that their indices could be taken for classes."""
     numbers = [label_key(name) for name in classes]
     if not all(isinstance(number, int) for number in numbers) or numbers == list(range(len(numbers))):

@@ -10,6 +10,7 @@ from onepeak._core.tensors import Labels, Outputs, PerSample
 from onepeak.methods.method import SoftmaxMethod, Variant, offsets_from
 from onepeak.methods.record import MethodRecord
 from onepeak.methods.settings import choice, number
+from onepeak.methods.soft_labels import SoftLabels
 from onepeak.posterior.decide import expected_label
 
 
@@ -39,6 +40,9 @@ class LabelDistribution(SoftmaxMethod):
     variance: float = number(1.0, above=0)
     variant: Variant = choice("corrected", "as_published")
 
+    def setup(self) -> None:
+        self.soft = SoftLabels(self.log_targets(torch.arange(self.num_classes), torch.float64).exp())
+
     def log_targets(self, labels: Labels, dtype: torch.dtype) -> Tensor:
         """The target distribution of each label, in log space."""
         exponents = -offsets_from(labels, self.num_classes).to(dtype).square() / (2 * self.variance)
@@ -47,8 +51,7 @@ class LabelDistribution(SoftmaxMethod):
         return exponents.log_softmax(dim=-1)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        log_targets = self.log_targets(labels, outputs.dtype)
-        return (log_targets.exp() * (log_targets - outputs.log_softmax(dim=-1))).sum(dim=-1)
+        return self.soft.sample_losses(outputs, labels)
 
 
 @final

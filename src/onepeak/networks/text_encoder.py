@@ -127,6 +127,12 @@ class TextEncoder:
         """The token that fills up shorter texts of a batch."""
         return int(self._parts[0].pad_token_id or 0)
 
+    def to(self, device: torch.device) -> None:
+        """Reads texts on this device from now on."""
+        self.device = device
+        if "_parts" in vars(self):
+            self._parts[1].to(device)
+
     def save(self, folder: Path) -> None:
         """Writes the encoder, as trained since it was loaded, as a folder that `TextEncoder` reads."""
         folder.mkdir(parents=True, exist_ok=True)

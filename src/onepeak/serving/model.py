@@ -13,6 +13,7 @@ from onepeak._core.files import expanded
 from onepeak._core.wording import did_you_mean_file, listed
 from onepeak.data.costs import costs_of
 from onepeak.data.manifest import FeatureRows
+from onepeak.data.texts import known_encoder
 from onepeak.errors import InputError
 from onepeak.networks.inputs import ImageInput
 from onepeak.networks.network import Network
@@ -99,6 +100,9 @@ def load(folder: str | Path, *, device: str = "cpu") -> "Model":
     if not (folder / WEIGHTS).is_file():
         raise InputError(f"{folder} must hold the model's weights, {WEIGHTS}, got a folder without: copy it whole.")
     network = load_network(folder, description)
+    texts = None if description.table is None else description.table.texts
+    if texts is not None and texts.encoding is not None:
+        known_encoder(texts.encoding).to(place)
     return Model(
         description,
         network,
