@@ -66,7 +66,7 @@ def test_scores_are_left_as_they_came():
     assert torch.equal(scores.detach(), before)
 
 
-@pytest.mark.parametrize("name", ["cdw-ce", "oll", "rps"])
+@pytest.mark.parametrize("name", ["cdw-ce", "oll"])
 @pytest.mark.parametrize("piece", [7, 1 << 17])
 def test_the_mean_over_samples_and_its_gradient_are_those_of_the_definition(monkeypatch, name, piece):
     monkeypatch.setattr(analytic, "PIECE", piece)

@@ -3,13 +3,9 @@
 from typing import final
 
 import torch
-from torch import Tensor
-from torch.nn import functional as F
 
-from onepeak._core.check import readable
 from onepeak._core.tensors import Labels, Outputs, PerSample
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.kernels.analytic import mean_in_pieces
 from onepeak.methods.method import SoftmaxMethod
 from onepeak.methods.precision import ExactTable, offsets
 from onepeak.methods.record import MethodRecord
@@ -49,32 +45,12 @@ class RankedProbability(SoftmaxMethod):
     def setup(self) -> None:
         self._steps = ExactTable((offsets(self.num_classes) >= 0).double())
 
-    def _scores(self, outputs: Outputs, labels: Labels) -> PerSample:
-        below, reached = outputs.softmax(dim=-1).cumsum(dim=-1), self._steps.offsets(labels, outputs.dtype)
-        return self.weight * (below - reached).square().sum(dim=-1)  # at the last class it is 0, up to rounding
-
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        score = self._scores(outputs, labels)
+        below, reached = outputs.softmax(dim=-1).cumsum(dim=-1), self._steps.offsets(labels, outputs.dtype)
+        score = self.weight * (below - reached).square().sum(dim=-1)  # at the last class it is 0, up to rounding
         if self.cross_entropy_weight == 0:
             return score
         return score + self.cross_entropy_weight * cross_entropy(outputs, labels)
-
-    def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
-        """The mean over samples; on a CPU with its gradient."""
-        if not readable(outputs):
-            return super().mean_loss(outputs, labels)
-        score = mean_in_pieces(outputs, labels, self._piece, self._scores)
-        if self.cross_entropy_weight == 0:
-            return score
-        return score + self.cross_entropy_weight * F.cross_entropy(outputs.flatten(0, -2), labels.flatten())
-
-    def _piece(self, outputs: Outputs, labels: Labels, out: Tensor | None) -> tuple[Tensor, Tensor]:
-        """With the deviations d of the cumulative posterior: a probability counts in its own and in all later ones."""
-        p = torch.softmax(outputs, dim=-1, out=out)
-        d = p.cumsum(dim=-1).sub_(self._steps.offsets(labels, outputs.dtype))
-        later = d.sum(dim=-1, keepdim=True) - d.cumsum(dim=-1).sub_(d)
-        gradient = later.sub_((p * later).sum(dim=-1, keepdim=True)).mul_(2 * self.weight)
-        return d.square_().sum() * (self.weight / max(1, len(outputs))), p.mul_(gradient)
 
 
 RPS = MethodRecord(name="rps", title="ranked probability score", family="distance", build=RankedProbability)

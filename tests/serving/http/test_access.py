@@ -51,10 +51,6 @@ def test_a_browser_gets_a_cookie_once_and_an_address_without_the_token(guarded):
     assert guarded.get("/docs", headers={"Cookie": f"{cookie_name(TOKEN)}={TOKEN}"}).status_code == 401
 
 
-def test_two_servers_on_one_machine_have_cookies_of_their_own():
-    assert cookie_name("a") != cookie_name("b")
-
-
 @pytest.mark.parametrize("path", ["//evil.example/x", "/\\evil.example/x", "/%2F/evil.example"])
 def test_no_address_sends_a_browser_to_another_site(guarded, path):
     entered = guarded.get(f"http://127.0.0.1:8000{path}", params={"token": TOKEN})
@@ -85,7 +81,4 @@ def test_with_a_token_the_server_may_have_any_name(guarded):
 def test_a_page_of_another_site_may_not_send_anything(open_one, origin):
     assert open_one.post("/v1/predict", headers={"Origin": origin}).status_code == 403
     assert open_one.get("/docs", headers={"Origin": origin}).status_code == 200, "what it may not read anyway"
-
-
-def test_the_servers_own_pages_may(open_one):
-    assert open_one.post("/docs", headers={"Origin": "http://127.0.0.1:8000"}).status_code == 405
+    assert open_one.post("/docs", headers={"Origin": "http://127.0.0.1:8000"}).status_code == 405, "its own page may"

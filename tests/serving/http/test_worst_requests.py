@@ -77,7 +77,8 @@ def sent(address, body, kind, *, leaves_after=None):
         f"POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     with contextlib.suppress(ConnectionError), socket.create_connection((place.hostname, place.port), 60) as connection:
-        connection.sendall(head.encode() + body)
+        connection.sendall(head.encode())
+        connection.sendall(body)
         if leaves_after is not None:
             time.sleep(leaves_after)
             return None
@@ -140,7 +141,8 @@ def test_others_hardly_notice_the_worst_request_and_its_memory_is_given_back(
         time.sleep(31)
         after = memory(process, "VmRSS")
     assert set(statuses) <= {None, 413, 503}
-    assert late(lives) < 0.1 + late(lives_before)  # the machine may be busy with other work
-    assert late(waits) < 1 + late(usual)
+    # A machine that is busy with other work is slower by the same factor.
+    assert late(lives) < 0.1 + 2 * late(lives_before)
+    assert late(waits) < 1 + 2 * late(usual)
     assert most < 1.5 * ordinary
     assert after < 1.2 * ordinary
