@@ -10,6 +10,7 @@ from safetensors.torch import save_file
 
 from cli.one_command import invoked
 from onepeak.cli.check import check
+from onepeak.cli.splits import splits
 from onepeak.errors import InputError
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
@@ -118,11 +119,15 @@ def test_flipped_labels_are_found_out_of_fold_the_farthest_first(run, rows, tmp_
 
 
 def test_texts_alike_but_for_capitals_and_spaces_are_copies(run, tmp_path):
-    words = ["good  cheese", "Good cheese", "bad", "fine", "worse"]
-    lines = [f"{word},{number}" for number, word in enumerate(words, start=1)]
-    (tmp_path / "reviews.csv").write_text("\n".join(["review,stars", *lines]) + "\n")
-    told = run(tmp_path / "reviews.csv", "--text", "review", "--label", "stars").output
-    assert "exact copies, different labels\trow 2, row 3\t1, 2\t\t" in told
+    words = ["good  cheese", "Good cheese", "bad", "fine", "worse", "ok", "nice"]
+    lines = [f"{word},{number},{number}" for number, word in enumerate(words, start=1)]
+    (tmp_path / "reviews.csv").write_text("\n".join(["review,price,stars", *lines]) + "\n")
+    flags = (tmp_path / "reviews.csv", "--text", "review", "--columns", "price", "--label", "stars")
+    assert "exact copies, different labels\trow 2, row 3\t1, 2\t\t" in run(*flags).output
+    assert (
+        "exact copies with different labels: row 2 (1), row 3 (2)"
+        in invoked(splits, *flags, "--splits", 1, "--folds", 1).output
+    )
 
 
 @pytest.mark.bad_input

@@ -168,3 +168,10 @@ def test_a_policy_for_patients_is_set_counted_and_followed_by_patient(tmp_path):
     mean = loaded.read_groups(raw, groups, "mean", PosteriorOptions()).refer
     assert sum(each is not None for each in mean) >= sum(each is not None for each in reasons)
     assert any("policy was set on groups" in note for note in raw.notes)
+
+
+def test_where_nothing_can_be_promised_the_command_says_so_and_not_to_keep_it(tmp_path):
+    data = table_run().folder.parent / "grades.csv"
+    told = invoked(command, table_run().folder, data, "--at-least", "high", "--sensitivity", 0.99, ON_CPU).stderr
+    assert "No threshold holds this on so few, 30 of 90 samples count" in told
+    assert "--save" not in told

@@ -48,7 +48,7 @@ def check(
     from onepeak.data.images.near_copies import SIMILAR, find_near_copies, thumbnails
     from onepeak.data.manifest import FeatureRows
     from onepeak.data.source import DataSource
-    from onepeak.data.splits.copies import Finding, Kind, copy_digests, find_copies, has_texts
+    from onepeak.data.splits.copies import Finding, Kind, find_copies, has_texts, item_digests
     from onepeak.errors import InputError
 
     manifest = DataSource(data, **source).open()
@@ -59,7 +59,7 @@ def check(
                 raise InputError(f"`--{name}` is for images: leave it out.")
         if has_texts(manifest.items):
             kinds.append("copies")
-            findings += find_copies(manifest, copy_digests(manifest.items))
+            findings += find_copies(manifest, item_digests(manifest.items))
         elif runs is None:
             notes.append("rows of a table may be equal by chance: give --runs to find labels that are likely wrong")
     else:

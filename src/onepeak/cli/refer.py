@@ -100,7 +100,10 @@ def refer(
         return
     print_notes(measured.notes)
     _show(found, at_least)
-    if chosen is None:
+    if all(option.policy is None for option in found.options.values()):
+        counting = f"{found.num_counting:,} of {found.num_samples:,} {found.unit}s count"
+        print_note(f"No threshold holds this on so few, {counting}: give more data, or ask for less.")
+    elif chosen is None:
         print_note(f"Next: the same with --save, so that predict and serve refer these {found.unit}s")
     else:
         of_groups = "" if combine is None else f" --group {manifest.group_column or 'COLUMN'} --combine {combine}"

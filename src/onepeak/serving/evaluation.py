@@ -178,7 +178,7 @@ def evaluate(
         trained_on=trained_on,
         label_distribution=None
         if data.distribution is None or combine is not None
-        else measure_against(prediction, data.distribution),
+        else measure_against(measured, data.distribution),
         confidence=sure,
         subgroups={name: figures_by(of_samples, values) for name, values in data.subgroups.items()},
         failed=tuple(each.row for each in failed),

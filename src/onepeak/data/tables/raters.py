@@ -35,8 +35,9 @@ def read_ratings(frame: Frame, *, order: Order | None, rows: Sequence[Hashable])
     )
     if not given:
         return None, None, faults
+    written = [frame[name].tolist() for name in raters]
     read, wrong = read_labels(
-        [frame[raters[rater]].iloc[row] for row, rater in given], order=order, rows=[rows[row] for row, _ in given]
+        [written[rater][row] for row, rater in given], order=order, rows=[rows[row] for row, _ in given]
     )
     faults += [_of_rows(fault, given) for fault in wrong]
     if read is None:
