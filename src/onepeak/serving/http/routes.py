@@ -221,8 +221,8 @@ def _rows(body: bytes, model: Model, limits: Limits, group: str | None) -> list[
     also = () if group is None or group in table.given_columns else (group,)
     columns, names = (*table.given_columns, *also), (*table.named_columns, *also)
     rows = rows_of_body(body, columns=columns, categories=names, max_rows=limits.max_rows)
-    for place, row in enumerate(rows if group is not None else ()):
-        if row[group] is None or not str(row[group]).strip():  # no name would make one patient of several
+    for place, row in enumerate(rows):  # no name would make one patient of several
+        if group is not None and (row[group] is None or not str(row[group]).strip()):
             raise RequestError(422, f"`rows[{place}]`: {group!r} must name a group, got none: give each row its own.")
     return rows
 
