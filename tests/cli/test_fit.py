@@ -71,7 +71,7 @@ def test_photographs_become_one_model_of_frozen_networks(run, photos, tmp_path, 
     assert json.loads(output)["metrics"]["mae"] >= 0
     assert run(*fit)[0] == 0  # it is done
     status, _, errors = run(*fit[:-3], "--preset", "good", "--no-flips")
-    assert "holds another fit, with preset = best, not good" in errors
+    assert "holds another fit: preset is 'best' there and 'good' here; flips is True there and False here" in errors
 
 
 def test_a_comparison_is_finished_as_the_mean_of_the_best_methods_folds(run, photos, tmp_path, here, no_pages):

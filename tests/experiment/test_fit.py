@@ -21,7 +21,7 @@ from onepeak.training.recipe import Recipe
 PLAN = FitPlan(
     preset="good",
     minutes=1,
-    methods=["elb", "ce"],
+    settings={},
     stages=[
         Stage(
             frozen=False,
@@ -36,8 +36,6 @@ PLAN = FitPlan(
     ],
     look=0,
     backbone="mlp",
-    data="planted",
-    seed=0,
     lines=["data: planted"],
 )
 """Of a search that was decided before, so that nothing depends on the time."""
@@ -289,15 +287,30 @@ def test_a_search_ends_when_two_rounds_find_nothing_better_and_says_so(planted, 
     assert {row["epochs"] for row in board} <= {3, 6, 12}  # more if the best was still improving
 
 
-@pytest.mark.bad_input
-def test_a_plan_is_kept_and_other_settings_are_refused(tmp_path):
+def test_a_plan_is_kept(tmp_path):
     assert begin_fit(tmp_path, None) is None
     assert begin_fit(tmp_path, PLAN) == begin_fit(tmp_path, None) == PLAN
     assert (tmp_path / "plan.md").read_text() == "# Plan\n\n- data: planted\n"
-    asked = {"preset": "good", "minutes": 1, "methods": ["elb", "ce"], "seed": 0, "frozen": False, "flips": None}
-    check_same(PLAN, **asked)
-    with pytest.raises(InputError, match="holds another fit, with minutes = 1, not 2"):
-        check_same(PLAN, **{**asked, "minutes": 2})
+
+
+@pytest.mark.bad_input
+def test_other_settings_and_other_data_are_another_fit(planted, fabric, tmp_path, monkeypatch):
+    monkeypatch.setattr(fitting, "probe", lambda *_, **__: ("mlp", 1e-3, 0.0))
+    asked, experiment = {"preset": "good", "minutes": 1}, experiment_in(planted)
+    begin_fit(tmp_path, make_plan(experiment, speedup=1.0, fabric=fabric, clock=lambda: 0.0, **asked))
+    plan = begin_fit(tmp_path, None)
+    check_same(plan, experiment, flips=None, **asked)
+    moved = replace(experiment.source, data="elsewhere/planted.csv")
+    check_same(plan, replace(experiment, source=moved), flips=None, **asked)
+    for change, told in (
+        ({"name": "others"}, "name is 'planted' there and 'others' here"),
+        ({"recipe": {"epochs": 3, "lr": 1}}, "recipe.lr is not given there and 1 here"),
+        ({"seed": 1}, "seed is 0 there and 1 here"),
+    ):
+        with pytest.raises(InputError, match=f"holds another fit: {told}"):
+            check_same(plan, replace(experiment, **change), flips=None, **asked)
+    with pytest.raises(InputError, match="minutes is 1 there and 2 here; flips is False there and True here"):
+        check_same(plan, experiment, preset="good", minutes=2, flips=True)
 
 
 def test_a_failed_candidate_is_last_on_the_board(fitted, planted, fabric, tmp_path):
