@@ -140,3 +140,11 @@ def test_flags_and_runs_that_do_not_fit_are_refused(rows, scans, tmp_path):
     write_predictions(other, np.log(np.full((60, 2), 0.5)), np.zeros(60))
     with pytest.raises(InputError, match="`--runs` must hold predictions for the classes of the data, 0, 1, 2, got"):
         invoked(check, rows, "--runs", tmp_path / "other")
+    (tmp_path / "comparison" / "config.toml").write_text('[record]\ndata = "another"\n')
+    with pytest.raises(InputError, match=r"its rows or labels have changed since .*comparison was made"):
+        invoked(check, rows, "--runs", tmp_path / "comparison")
+    (tmp_path / "comparison" / "config.toml").unlink()
+    header, first, *others = rows.read_text().splitlines()
+    rows.write_text("\n".join([header, *others, first]))  # the same rows in another order
+    with pytest.raises(InputError, match="its rows or labels have changed since"):
+        invoked(check, rows, "--runs", tmp_path / "comparison")

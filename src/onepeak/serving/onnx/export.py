@@ -167,6 +167,7 @@ def metadata(
     """Returns the file's `metadata_props`."""
     about = model.description
     calibration = about.calibration
+    own_labels = posterior_options.keeps_labels(calibration)
     entries = {
         "classes": about.classes,
         "preprocessing": _of_images(about, about.resize, size)
@@ -178,8 +179,8 @@ def metadata(
         "temperature": 1.0 if calibration is None or posterior_options.raw else calibration.temperature,
         "projected": posterior_options.project,
         "decision": {
-            "name": posterior_options.decide or model.network.method.decision,
-            "of": "the method's own outputs" if posterior_options.decide is None else "the posterior in log_probs",
+            "name": model.network.method.decision if own_labels else posterior_options.decide,
+            "of": "the method's own outputs" if own_labels else "the posterior in log_probs",
             **({} if posterior_options.cost is None else {"costs": posterior_options.cost}),
         },
         "alpha": posterior_options.used_alpha(calibration),
