@@ -1,6 +1,7 @@
 import json
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -261,6 +262,14 @@ def test_a_training_of_minutes_begins_with_a_short_one_that_tells_its_time():
     assert 0.9 * 600 <= seconds <= 606
 
 
+def test_methods_that_are_chosen_from_by_default_had_one_peak_on_every_set_of_the_catalog():
+    catalog = pd.read_csv(Path(__file__).parents[2] / "results/catalog/methods.csv", index_col="method")
+    for names in fitting.METHODS.values():
+        first, *others = names.split(",")
+        assert first == "peak"
+        assert (catalog.loc[others, "unimodal, worst set"] == 100).all()
+
+
 def test_the_search_covers_each_setting_evenly_and_leaves_what_was_given(planted):
     names = searched(experiment_in(planted))
     found = pd.DataFrame(spread(Recipe(lr=1e-3), names, 16, seed=1))
@@ -309,8 +318,8 @@ def test_other_settings_and_other_data_are_another_fit(planted, fabric, tmp_path
     ):
         with pytest.raises(InputError, match=f"holds another fit: {told}"):
             check_same(plan, replace(experiment, **change), flips=None, **asked)
-    with pytest.raises(InputError, match="minutes is 1 there and 2 here; flips is False there and True here"):
-        check_same(plan, experiment, preset="good", minutes=2, flips=True)
+    with pytest.raises(InputError, match=r"minutes is 1\.0 there and 2\.0 here; flips is False there and True here"):
+        check_same(plan, experiment, preset="good", minutes=2.0, flips=True)
 
 
 def test_a_failed_candidate_is_last_on_the_board(fitted, planted, fabric, tmp_path):

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from lightning.fabric import Fabric
 
 PresetName: TypeAlias = Literal["fast", "good", "best"]
-METHODS: dict[PresetName, str] = {"fast": "peak", "good": "peak,smooth-slopes,corn", "best": "peak,smooth-slopes,corn"}
-"""Those that a preset chooses from by default: strong ones, of which the first is the default everywhere."""
+METHODS: dict[PresetName, str] = {"fast": "peak", "good": "peak,smooth-slopes,clm", "best": "peak,smooth-slopes,clm"}
+"""Those that a preset chooses from by default: accurate ones whose posteriors have one peak (`results/catalog`)."""
 PLAN = "plan.md"
 STATE = "fit.json"
 SEARCH = "search"
