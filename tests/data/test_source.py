@@ -295,7 +295,7 @@ def test_other_encodings_and_cells_that_stand_for_nothing_are_read_when_they_are
 
 
 def test_values_of_subgroups_are_read_as_written_and_rows_left_out_are_left_out(write):
-    file = write("a.csv", "n,label,site\n1,0,01\n2,1,\n3,,03\n4,1,01\n")
+    file = write("a.csv", "n,label,site\n1,0,01\n2,1,NA\n3,,03\n4,1,01\n")
     data = DataSource(file, subgroup=["site"], drop=["site"], skip_bad=True).open()
     assert data.subgroups == {"site": ("01", "not given", "01")}
     assert data.take([2, 1]).subgroups == {"site": ("01", "not given")}
