@@ -202,13 +202,13 @@ def _of_images(about: ModelDescription, resize: Resize, size: tuple[int, int] | 
         "decode": f"first frame or page, turned upright by its EXIF orientation, 8 bits per channel (16-bit images: "
         f"{scaled} is scaled), transparent pixels on white, no colour management",
         "resize": {**asdict(resize), "filter": "Pillow's BILINEAR, which widens its support when it shrinks"},
-        "resize_in_words": _in_words_onnx_metadata(resize),
+        "resize_in_words": _resize_in_words(resize),
         **only,
         "inside_the_file": f"(x / 255 - {mean}) / {std}",
     }
 
 
-def _in_words_onnx_metadata(resize: Resize) -> str:
+def _resize_in_words(resize: Resize) -> str:
     if resize == Resize():
         return "Images keep their size; those of one batch have one size."
     factor = f"{resize.scale:g}"
