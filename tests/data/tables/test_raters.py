@@ -42,6 +42,14 @@ def test_probabilities_and_counts_of_votes_are_the_same_distribution(write):
     assert votes.classes == probs.classes == ("p_a", "p_b", "p_c")
     assert votes.labels.tolist() == probs.labels.tolist() == [1, 0, 2]
     assert (votes.items.columns, votes.label_as, votes.distribution.ratings) == (("x",), "label_probs", None)
+    with_commas = write("x;p_a;p_b\n1,5;0,25;0,75\n2,5;1;0\n")
+    german = DataSource(with_commas, label_probs="p_*").open()
+    assert (german.distribution.probs.tolist(), german.items.values.tolist()) == (
+        [[0.25, 0.75], [1, 0]],
+        [[1.5], [2.5]],
+    )
+    again = DataSource(with_commas, label_probs="p_*").open(like=german.items)
+    assert again.distribution.probs.tolist() == german.distribution.probs.tolist()
     named = from_frame(pd.DataFrame({"x": [1.0, 2], "p0": [0.4, 1], "p1": [0.6, 0]}), label_probs="p0,p1", order="a,b")
     assert (named.classes, named.labels.tolist()) == (("a", "b"), [1, 0])
 
