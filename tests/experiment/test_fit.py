@@ -1,6 +1,7 @@
 import json
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ from onepeak.training.recipe import Recipe
 PLAN = FitPlan(
     preset="good",
     minutes=1,
-    methods=["elb", "ce"],
+    settings={},
     stages=[
         Stage(
             frozen=False,
@@ -36,8 +37,6 @@ PLAN = FitPlan(
     ],
     look=0,
     backbone="mlp",
-    data="planted",
-    seed=0,
     lines=["data: planted"],
 )
 """Of a search that was decided before, so that nothing depends on the time."""
@@ -263,6 +262,14 @@ def test_a_training_of_minutes_begins_with_a_short_one_that_tells_its_time():
     assert 0.9 * 600 <= seconds <= 606
 
 
+def test_methods_that_are_chosen_from_by_default_had_one_peak_on_every_set_of_the_catalog():
+    catalog = pd.read_csv(Path(__file__).parents[2] / "results/catalog/methods.csv", index_col="method")
+    for names in fitting.METHODS.values():
+        first, *others = names.split(",")
+        assert first == "peak"
+        assert (catalog.loc[others, "unimodal, worst set"] == 100).all()
+
+
 def test_the_search_covers_each_setting_evenly_and_leaves_what_was_given(planted):
     names = searched(experiment_in(planted))
     found = pd.DataFrame(spread(Recipe(lr=1e-3), names, 16, seed=1))
@@ -289,15 +296,30 @@ def test_a_search_ends_when_two_rounds_find_nothing_better_and_says_so(planted, 
     assert {row["epochs"] for row in board} <= {3, 6, 12}  # more if the best was still improving
 
 
-@pytest.mark.bad_input
-def test_a_plan_is_kept_and_other_settings_are_refused(tmp_path):
+def test_a_plan_is_kept(tmp_path):
     assert begin_fit(tmp_path, None) is None
     assert begin_fit(tmp_path, PLAN) == begin_fit(tmp_path, None) == PLAN
     assert (tmp_path / "plan.md").read_text() == "# Plan\n\n- data: planted\n"
-    asked = {"preset": "good", "minutes": 1, "methods": ["elb", "ce"], "seed": 0, "frozen": False, "flips": None}
-    check_same(PLAN, **asked)
-    with pytest.raises(InputError, match="holds another fit, with minutes = 1, not 2"):
-        check_same(PLAN, **{**asked, "minutes": 2})
+
+
+@pytest.mark.bad_input
+def test_other_settings_and_other_data_are_another_fit(planted, fabric, tmp_path, monkeypatch):
+    monkeypatch.setattr(fitting, "probe", lambda *_, **__: ("mlp", 1e-3, 0.0))
+    asked, experiment = {"preset": "good", "minutes": 1}, experiment_in(planted)
+    begin_fit(tmp_path, make_plan(experiment, speedup=1.0, fabric=fabric, clock=lambda: 0.0, **asked))
+    plan = begin_fit(tmp_path, None)
+    check_same(plan, experiment, flips=None, **asked)
+    moved = replace(experiment.source, data="elsewhere/planted.csv")
+    check_same(plan, replace(experiment, source=moved), flips=None, **asked)
+    for change, told in (
+        ({"name": "others"}, "name is 'planted' there and 'others' here"),
+        ({"recipe": {"epochs": 3, "lr": 1}}, "recipe.lr is not given there and 1 here"),
+        ({"seed": 1}, "seed is 0 there and 1 here"),
+    ):
+        with pytest.raises(InputError, match=f"holds another fit: {told}"):
+            check_same(plan, replace(experiment, **change), flips=None, **asked)
+    with pytest.raises(InputError, match=r"minutes is 1\.0 there and 2\.0 here; flips is False there and True here"):
+        check_same(plan, experiment, preset="good", minutes=2.0, flips=True)
 
 
 def test_a_failed_candidate_is_last_on_the_board(fitted, planted, fabric, tmp_path):

@@ -110,8 +110,7 @@ def fit(
         )
         if not dry_run:
             begin_fit(out, work)
-    labels = [entry.label for entry in experiment.methods]
-    check_same(work, preset=preset, minutes=minutes, methods=labels, seed=experiment.seed, frozen=freeze, flips=flips)
+    check_same(work, experiment, preset=preset, minutes=minutes, flips=flips)
     if not quiet or dry_run:
         print_notes(first_weights_notes(work.backbone, weights))
         for line in work.lines[:10]:

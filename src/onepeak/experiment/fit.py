@@ -3,6 +3,7 @@
 Trials are runs without a test part, trained by any executor. A fit that was killed goes on to the same model.
 """
 
+import json
 import math
 import shutil
 from collections.abc import Callable, Sequence
@@ -21,9 +22,10 @@ from onepeak.data.splits import Split, make_splits
 from onepeak.errors import InputError
 from onepeak.experiment.estimate import probe
 from onepeak.experiment.events import Event, Executor
-from onepeak.experiment.folder import read_result
+from onepeak.experiment.folder import different_values, read_result
 from onepeak.experiment.grid import Run
 from onepeak.experiment.plan import Experiment
+from onepeak.experiment.plan_file import plan_content
 from onepeak.experiment.prepared import (
     PreparedExperiment,
     check_with,
@@ -42,8 +44,8 @@ if TYPE_CHECKING:
     from lightning.fabric import Fabric
 
 PresetName: TypeAlias = Literal["fast", "good", "best"]
-METHODS: dict[PresetName, str] = {"fast": "peak", "good": "peak,smooth-slopes,corn", "best": "peak,smooth-slopes,corn"}
-"""Those that a preset chooses from by default: strong ones, of which the first is the default everywhere."""
+METHODS: dict[PresetName, str] = {"fast": "peak", "good": "peak,smooth-slopes,clm", "best": "peak,smooth-slopes,clm"}
+"""Those that a preset chooses from by default: accurate ones whose posteriors have one peak (`results/catalog`)."""
 PLAN = "plan.md"
 STATE = "fit.json"
 SEARCH = "search"
@@ -80,14 +82,13 @@ class FitPlan:
 
     preset: str
     minutes: float
-    methods: list[str]
+    settings: dict[str, Any]
+    """Those of the experiment, to know it again."""
     stages: list[Stage]
     """One, or that of a frozen backbone first and then whole networks, if there is time for both."""
     look: float
     """Seconds of one pass over the images by a frozen backbone; 0 without one."""
     backbone: str
-    data: str
-    seed: int
     flips: bool = False
     """Whether predicting mirror images too is tried."""
     lines: list[str] = field(default_factory=list)
@@ -181,12 +182,10 @@ def make_plan(
     return FitPlan(
         preset=preset,
         minutes=minutes,
-        methods=methods,
+        settings=_settings(experiment),
         stages=stages,
         look=look,
         backbone=backbone,
-        data=manifest.name,
-        seed=experiment.seed,
         flips=flips,
         lines=[*lines, *manifest.notes],
         seconds=clock(),
@@ -394,12 +393,17 @@ def _keep(plan: FitPlan, out: Path) -> None:
     write_text_in_one_step(out / STATE, json_text(asdict(plan)))
 
 
-def check_same(plan: FitPlan, *, frozen: bool, flips: bool | None, **asked: Any) -> None:
-    """Refuses to go on with a fit of other settings."""
-    known = {**{name: getattr(plan, name) for name in asked}, "frozen": plan.stages[0].frozen}
-    asked["frozen"] = frozen
-    if flips is not None:
-        known["flips"], asked["flips"] = plan.flips, flips
-    others = [f"{name} = {known[name]}, not {value}" for name, value in asked.items() if known[name] != value]
+def _settings(experiment: Experiment) -> dict[str, Any]:
+    """The settings of an experiment as a file gives them back, without the folder of its data, which may move."""
+    content: dict[str, Any] = json.loads(json_text(plan_content(experiment)))
+    return {name: value for name, value in content.items() if name not in ("data", "root")}
+
+
+def check_same(plan: FitPlan, experiment: Experiment, *, preset: str, minutes: float, flips: bool | None) -> None:
+    """Refuses to go on with a fit of other settings or other data."""
+    there = {"preset": plan.preset, "minutes": plan.minutes, "flips": plan.flips, **plan.settings}
+    here = {"preset": preset, "minutes": minutes, "flips": plan.flips if flips is None else flips}
+    here |= _settings(experiment)
+    others = [each for name in here for each in different_values(name, there.get(name), here[name])]
     if others:
-        raise InputError(f"`--out` holds another fit, with {'; '.join(others)}: give another folder.", argument="out")
+        raise InputError(f"`--out` holds another fit: {'; '.join(others)}. Give another folder.", argument="out")
