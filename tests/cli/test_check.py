@@ -10,6 +10,7 @@ from safetensors.torch import save_file
 
 from cli.one_command import invoked
 from onepeak.cli.check import check
+from onepeak.cli.splits import splits
 from onepeak.errors import InputError
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
@@ -118,11 +119,15 @@ def test_flipped_labels_are_found_out_of_fold_the_farthest_first(run, rows, tmp_
 
 
 def test_texts_alike_but_for_capitals_and_spaces_are_copies(run, tmp_path):
-    words = ["good  cheese", "Good cheese", "bad", "fine", "worse"]
-    lines = [f"{word},{number}" for number, word in enumerate(words, start=1)]
-    (tmp_path / "reviews.csv").write_text("\n".join(["review,stars", *lines]) + "\n")
-    told = run(tmp_path / "reviews.csv", "--text", "review", "--label", "stars").output
-    assert "exact copies, different labels\trow 2, row 3\t1, 2\t\t" in told
+    words = ["good  cheese", "Good cheese", "bad", "fine", "worse", "ok", "nice"]
+    lines = [f"{word},{number},{number}" for number, word in enumerate(words, start=1)]
+    (tmp_path / "reviews.csv").write_text("\n".join(["review,price,stars", *lines]) + "\n")
+    flags = (tmp_path / "reviews.csv", "--text", "review", "--columns", "price", "--label", "stars")
+    assert "exact copies, different labels\trow 2, row 3\t1, 2\t\t" in run(*flags).output
+    assert (
+        "exact copies with different labels: row 2 (1), row 3 (2)"
+        in invoked(splits, *flags, "--splits", 1, "--folds", 1).output
+    )
 
 
 @pytest.mark.bad_input
@@ -135,3 +140,11 @@ def test_flags_and_runs_that_do_not_fit_are_refused(rows, scans, tmp_path):
     write_predictions(other, np.log(np.full((60, 2), 0.5)), np.zeros(60))
     with pytest.raises(InputError, match="`--runs` must hold predictions for the classes of the data, 0, 1, 2, got"):
         invoked(check, rows, "--runs", tmp_path / "other")
+    (tmp_path / "comparison" / "config.toml").write_text('[record]\ndata = "another"\n')
+    with pytest.raises(InputError, match=r"its rows or labels have changed since .*comparison was made"):
+        invoked(check, rows, "--runs", tmp_path / "comparison")
+    (tmp_path / "comparison" / "config.toml").unlink()
+    header, first, *others = rows.read_text().splitlines()
+    rows.write_text("\n".join([header, *others, first]))  # the same rows in another order
+    with pytest.raises(InputError, match="its rows or labels have changed since"):
+        invoked(check, rows, "--runs", tmp_path / "comparison")

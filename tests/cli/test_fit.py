@@ -71,18 +71,21 @@ def test_photographs_become_one_model_of_frozen_networks(run, photos, tmp_path, 
     assert json.loads(output)["metrics"]["mae"] >= 0
     assert run(*fit)[0] == 0  # it is done
     status, _, errors = run(*fit[:-3], "--preset", "good", "--no-flips")
-    assert "holds another fit, with preset = best, not good" in errors
+    assert "holds another fit: preset is 'best' there and 'good' here; flips is True there and False here" in errors
 
 
 def test_a_comparison_is_finished_as_the_mean_of_the_best_methods_folds(run, photos, tmp_path, here, no_pages):
     folder = tmp_path / "comparison"
-    compare = flags(photos, "--methods", "ce,elb", "--folds", 3, "--epochs", 3, "--freeze", "--out", folder, "--quiet")
-    assert run("compare", *compare)[0] == 0
+    how = ("--methods", "ce,elb", "--folds", 3, "--epochs", 3, "--freeze", "--licence", "ours")
+    assert run("compare", *flags(photos, *how, "--out", folder, "--quiet"))[0] == 0
     choice = choice_of(folder)
     status, output, errors = run("finish", folder)
     assert (status, output) == (0, f"model: {folder / 'model'}\n")
     assert errors.startswith(f"{choice.label}: validation mae {choice.value:.3f}, 3 networks")
     assert f"Next: onepeak predict {folder / 'model'} FILES" in errors
+    card = (folder / "model" / "README.md").read_text()
+    assert "the mean of 3 networks, resnet10t, weights resnet10t.safetensors, frozen\n" in card
+    assert "- licence: ours\n" in card
     model, members = onepeak.load(folder / "model"), [onepeak.load(each) for each in choice.runs]
     images = [np.full((40, 44, 3), shade, np.uint8) for shade in (20, 120, 220)]
     each = [member.predict(images, raw=True).log_probs for member in members]

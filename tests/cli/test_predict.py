@@ -138,15 +138,22 @@ def test_out_takes_its_format_from_the_name(run, folder, tmp_path, name, is_json
     assert lines[-1].startswith('{"path"' if is_json else str(folder))
 
 
-@pytest.mark.parametrize("failure", [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left on device")])
-def test_out_is_kept_whole_when_writing_does_not_end(run, folder, tmp_path, monkeypatch, failure):
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        (KeyboardInterrupt(), contextlib.nullcontext()),
+        (OSError(errno.ENOSPC, "No space left on device"), pytest.raises(NotWrittenError, match="No space left")),
+        (ValueError("of a prediction"), pytest.raises(ValueError, match="of a prediction")),
+    ],
+)
+def test_out_is_kept_whole_when_writing_does_not_end(run, folder, tmp_path, monkeypatch, failure, told):
     def half(rows, file, columns):
         file.write(str(next(rows).source))
         raise failure
 
     monkeypatch.setattr("onepeak.serving.output.write_csv", half)
     (tmp_path / "answers.csv").write_text("precious")
-    with contextlib.suppress(NotWrittenError):
+    with told:
         assert run(image_run().folder, folder, "--out", tmp_path / "answers.csv", ON_CPU).exit_code != 0
     assert (tmp_path / "answers.csv").read_text() == "precious"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["answers.csv", "scans"]

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from safetensors.torch import load_file
 from starlette.testclient import TestClient
 
 import onepeak
@@ -93,6 +94,18 @@ def test_texts_are_read_on_the_device_of_the_model(trained, monkeypatch):
     model = onepeak.load(trained, device="meta")  # a device without values
     assert next(known_encoder(encoding).model.parameters()).device == model.device
     known_encoder.cache_clear()
+
+
+@pytest.mark.usefixtures("here", "no_pages")
+def test_a_comparison_that_trains_the_encoder_is_finished_with_a_trained_one(folder, flags, run, tmp_path):
+    how = ("--methods", "ce", "--folds", 2, "--epochs", 2, "--encoder-lr", 1e-2, "--device", "cpu")
+    assert run("compare", folder / "reviews.csv", *flags, *how, "--out", tmp_path / "out", "--quiet")[0] == 0
+    assert run("finish", tmp_path / "out", "--device", "cpu", "--cache", tmp_path / "cache")[0] == 0
+    name = "model.safetensors"
+    own, given = load_file(tmp_path / "out" / "model" / "encoder" / name), load_file(folder / "tiny" / name)
+    assert any(not torch.equal(own[key], given[key]) for key in own)
+    found = onepeak.load(tmp_path / "out" / "model").predict({"review": ["very bad film"], "price": [0.5]})
+    assert found.log_probs.isfinite().all()
 
 
 @pytest.mark.usefixtures("here", "no_pages")

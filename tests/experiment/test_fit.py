@@ -1,6 +1,7 @@
 import json
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from onepeak.errors import InputError
 from onepeak.experiment import fit as fitting
 from onepeak.experiment import search as searching
 from onepeak.experiment.executors.here import HereExecutor
-from onepeak.experiment.fit import FitPlan, begin_fit, check_same, fit, leaderboard, make_plan, plan_text
+from onepeak.experiment.fit import FitPlan, Stage, begin_fit, check_same, fit, leaderboard, make_plan, plan_text
 from onepeak.experiment.plan import Experiment, entries_from_text
 from onepeak.experiment.search import Cost, Step, UnfinishedError, next_step, searched, spread
 from onepeak.training.recipe import Recipe
@@ -21,22 +22,30 @@ from onepeak.training.recipe import Recipe
 PLAN = FitPlan(
     preset="good",
     minutes=1,
-    methods=["elb", "ce"],
-    cost=Cost(epoch=0.01, start=0, folds=3),
+    settings={},
+    stages=[
+        Stage(
+            frozen=False,
+            cost=Cost(epoch=0.01, start=0, folds=3),
+            parallel=False,
+            steps=[
+                Step(round=0, candidates=4, epochs=3, ahead=[6]),
+                Step(round=0, candidates=2, epochs=6),
+                Step(round=1, candidates=0, epochs=6, reason="that is enough"),
+            ],
+        )
+    ],
     look=0,
     backbone="mlp",
-    frozen=False,
-    parallel=False,
-    data="planted",
-    seed=0,
     lines=["data: planted"],
-    steps=[
-        Step(round=0, candidates=4, epochs=3, ahead=[6]),
-        Step(round=0, candidates=2, epochs=6),
-        Step(round=1, candidates=0, epochs=6, reason="that is enough"),
-    ],
 )
 """Of a search that was decided before, so that nothing depends on the time."""
+
+
+def undecided(*, folds=3, stages=(False,), **changes):
+    """A plan without decisions."""
+    cost = Cost(epoch=0.01, start=0, folds=folds)
+    return replace(PLAN, stages=[Stage(frozen=each, cost=cost, parallel=False) for each in stages], **changes)
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +80,7 @@ def fitted(planted, tmp_path, fabric):
             experiment_in(folder),
             out,
             begin_fit(out, plan),
-            executor=HereExecutor(fabric),
+            executor=lambda _: HereExecutor(fabric),
             fabric=fabric,
             quiet=True,
             report=report,
@@ -132,9 +141,9 @@ def settled(result):
 def test_a_fit_that_is_killed_ten_times_repeats_its_decisions_and_gives_the_same_model(fitted, tmp_path, monkeypatch):
     monkeypatch.setattr(searching, "_MOST", 2)
     monkeypatch.setattr(searching, "_VAIN_ROUNDS", 1)
-    plan = replace(PLAN, minutes=1000, steps=[])
+    plan = undecided(minutes=1000)
     results, decided = [fitted("whole", plan=plan)], []
-    for after in (1, 4, 5, 9, 3, 17, 2, 30, 8, 21):
+    for after in (1, 4, 5, 9, 3, 7, 2, 8, 6, 5):
         events = []
 
         def report(event, events=events, after=after):
@@ -144,7 +153,7 @@ def test_a_fit_that_is_killed_ten_times_repeats_its_decisions_and_gives_the_same
 
         with pytest.raises(KeyboardInterrupt):
             fitted("killed", plan=plan, report=report)
-        steps = json.loads((tmp_path / "killed" / "fit.json").read_text())["steps"]
+        steps = json.loads((tmp_path / "killed" / "fit.json").read_text())["stages"][0]["steps"]
         assert steps[: len(decided)] == decided  # the seconds too: nothing is decided twice
         decided = steps
     results.append(fitted("killed", plan=plan))
@@ -171,8 +180,15 @@ def test_nothing_of_the_test_part_reaches_a_choice(fitted, planted, tmp_path):
     assert first["metrics"]["test"]["mae"] != second["metrics"]["test"]["mae"]
 
 
+def test_a_second_search_may_find_nothing_and_the_best_of_both_is_the_model(fitted):
+    result = fitted(plan=undecided(folds=1, preset="fast", stages=(False, False), minutes=1000))
+    assert [row["frozen"] for row in result["fit"]["board"]] == [False] * 6
+    late = undecided(folds=1, preset="fast", stages=(False, False), minutes=0.001)
+    assert len(fitted("late", plan=late)["fit"]["board"]) == 1
+
+
 def test_on_one_fold_the_model_is_a_single_network(fitted, tmp_path):
-    result = fitted(plan=replace(PLAN, cost=Cost(epoch=0.01, start=0, folds=1), preset="fast", steps=[]))
+    result = fitted(plan=undecided(folds=1, preset="fast"))
     assert result["fit"]["members"] == 1
     assert onepeak.load(tmp_path / "out").description.members == 1
     assert result["sizes"] == {"train": 72, "valid": 24, "test": 24}
@@ -181,10 +197,13 @@ def test_on_one_fold_the_model_is_a_single_network(fitted, tmp_path):
 def test_a_plan_says_what_is_tried_and_what_a_training_takes(planted, fabric, monkeypatch):
     monkeypatch.setattr(fitting, "probe", lambda *_, **__: ("mlp", 1e-3, 100.0))
     plan = make_plan(experiment_in(planted), preset="good", minutes=1, speedup=1.0, fabric=fabric, clock=lambda: 7.0)
-    assert (plan.cost.epoch, plan.cost.folds) == (pytest.approx(0.096), 3)
+    assert (plan.stages[0].cost.epoch, plan.folds) == (pytest.approx(0.096), 3)
     text = plan_text(plan)
     assert "search: learning rate, weight decay, method, in rounds of successive halving" in text
-    assert "time: 1 minutes; one candidate of 3 epochs takes about 4 s, after 1 min 40 s to read the images" in text
+    assert (
+        "time: 1 minutes; one candidate of 3 epochs takes about 4 s, after 1 min 40 s to read the images the first time"
+        in text
+    )
     assert "not enough for one whole training, which takes 1 min 44 s" in text
 
 
@@ -224,6 +243,13 @@ def test_a_machine_that_becomes_busy_costs_candidates_and_no_time():
     assert sum(each.candidates for each in busy) < sum(each.candidates for each in calm)
 
 
+def test_steps_of_a_round_differ_in_their_epochs():
+    step = next_step([], Cost(epoch=0.1, start=0, folds=1), 600, epochs=40, fewest=30, rungs=3, most=9)
+    assert (step.candidates, step.epochs, step.ahead) == (9, 30, [40])
+    step = next_step([], Cost(epoch=0.1, start=0, folds=1), 600, epochs=4, fewest=30, rungs=3, most=9)
+    assert (step.candidates, step.epochs, step.ahead) == (9, 4, [])
+
+
 def test_short_of_time_the_first_training_has_fewer_epochs():
     steps, seconds = carried_out(1, estimated=1, true=1)
     assert [(each.candidates, each.epochs) for each in steps] == [(1, 19), (0, 90)]
@@ -234,6 +260,14 @@ def test_a_training_of_minutes_begins_with_a_short_one_that_tells_its_time():
     steps, seconds = carried_out(10, estimated=2, true=3, folds=1, epochs=200)
     assert [(each.candidates, each.epochs) for each in steps[:2]] == [(1, 67), (1, 132)]
     assert 0.9 * 600 <= seconds <= 606
+
+
+def test_methods_that_are_chosen_from_by_default_had_one_peak_on_every_set_of_the_catalog():
+    catalog = pd.read_csv(Path(__file__).parents[2] / "results/catalog/methods.csv", index_col="method")
+    for names in fitting.METHODS.values():
+        first, *others = names.split(",")
+        assert first == "peak"
+        assert (catalog.loc[others, "unimodal, worst set"] == 100).all()
 
 
 def test_the_search_covers_each_setting_evenly_and_leaves_what_was_given(planted):
@@ -251,9 +285,9 @@ def test_the_search_covers_each_setting_evenly_and_leaves_what_was_given(planted
 def test_a_search_ends_when_two_rounds_find_nothing_better_and_says_so(planted, fabric, tmp_path, monkeypatch):
     monkeypatch.setattr(searching, "_MOST", 2)
     said = []
-    here = {"executor": HereExecutor(fabric), "fabric": fabric, "quiet": True, "clock": time.monotonic}
-    result = fit(experiment_in(planted), tmp_path, replace(PLAN, minutes=1000, steps=[]), tell=said.append, **here)
-    board, kept = result["fit"]["board"], json.loads((tmp_path / "fit.json").read_text())["steps"]
+    here = {"executor": lambda _: HereExecutor(fabric), "fabric": fabric, "quiet": True, "clock": time.monotonic}
+    result = fit(experiment_in(planted), tmp_path, undecided(minutes=1000), tell=said.append, **here)
+    board, kept = result["fit"]["board"], json.loads((tmp_path / "fit.json").read_text())["stages"][0]["steps"]
     assert kept[-1]["candidates"] == 0
     assert any("nothing is left to try" in line and "in 2 rounds were no better" in line for line in said)
     assert len(board) == sum(each["candidates"] for each in kept)
@@ -262,28 +296,43 @@ def test_a_search_ends_when_two_rounds_find_nothing_better_and_says_so(planted, 
     assert {row["epochs"] for row in board} <= {3, 6, 12}  # more if the best was still improving
 
 
-@pytest.mark.bad_input
-def test_a_plan_is_kept_and_other_settings_are_refused(tmp_path):
+def test_a_plan_is_kept(tmp_path):
     assert begin_fit(tmp_path, None) is None
     assert begin_fit(tmp_path, PLAN) == begin_fit(tmp_path, None) == PLAN
     assert (tmp_path / "plan.md").read_text() == "# Plan\n\n- data: planted\n"
-    asked = {"preset": "good", "minutes": 1, "methods": ["elb", "ce"], "seed": 0, "frozen": False}
-    check_same(PLAN, **asked)
-    with pytest.raises(InputError, match="holds another fit, with minutes = 1, not 2"):
-        check_same(PLAN, **{**asked, "minutes": 2})
+
+
+@pytest.mark.bad_input
+def test_other_settings_and_other_data_are_another_fit(planted, fabric, tmp_path, monkeypatch):
+    monkeypatch.setattr(fitting, "probe", lambda *_, **__: ("mlp", 1e-3, 0.0))
+    asked, experiment = {"preset": "good", "minutes": 1}, experiment_in(planted)
+    begin_fit(tmp_path, make_plan(experiment, speedup=1.0, fabric=fabric, clock=lambda: 0.0, **asked))
+    plan = begin_fit(tmp_path, None)
+    check_same(plan, experiment, flips=None, **asked)
+    moved = replace(experiment.source, data="elsewhere/planted.csv")
+    check_same(plan, replace(experiment, source=moved), flips=None, **asked)
+    for change, told in (
+        ({"name": "others"}, "name is 'planted' there and 'others' here"),
+        ({"recipe": {"epochs": 3, "lr": 1}}, "recipe.lr is not given there and 1 here"),
+        ({"seed": 1}, "seed is 0 there and 1 here"),
+    ):
+        with pytest.raises(InputError, match=f"holds another fit: {told}"):
+            check_same(plan, replace(experiment, **change), flips=None, **asked)
+    with pytest.raises(InputError, match=r"minutes is 1\.0 there and 2\.0 here; flips is False there and True here"):
+        check_same(plan, experiment, preset="good", minutes=2.0, flips=True)
 
 
 def test_a_failed_candidate_is_last_on_the_board(fitted, planted, fabric, tmp_path):
     experiment = replace(
         experiment_in(planted), recipe={"epochs": 3, "lr": 1e28, "optimizer": "sgd", "schedule": "constant"}
     )
-    plan = replace(PLAN, cost=Cost(epoch=0.01, start=0, folds=1))
+    plan = undecided(folds=1)
     with pytest.raises(UnfinishedError, match="No candidate could be trained"):
         fit(
             experiment,
-            tmp_path / "wild",
-            plan,
-            executor=HereExecutor(fabric),
+            tmp_path,
+            begin_fit(tmp_path, plan),
+            executor=lambda _: HereExecutor(fabric),
             fabric=fabric,
             quiet=True,
             clock=time.monotonic,

@@ -106,7 +106,7 @@ def test_it_can_be_sent_to_another_process(tmp_path):
 def test_a_network_that_cannot_be_built_is_told_before_any_run(table, tmp_path):
     with pytest.raises(InputError, match="`backbone` must be mlp for a table, got 'resnet18'"):
         open_experiment(plan(table, network={"backbone": "resnet18"}))
-    with pytest.raises(InputError, match=r"`weights` must be a file, got .*gone"):
+    with pytest.raises(InputError, match=r"`weights` must be a file, or pretrained for timm's own, got .*gone"):
         open_experiment(plan(table, weights=str(tmp_path / "gone")))
 
 

@@ -41,6 +41,20 @@ def test_nothing_of_a_long_text_is_cut_off(encoder):
     np.testing.assert_allclose(one, (12 * first + 3 * second) / 15, atol=1e-6)
 
 
+def with_tokenizer_of(encoder, folder, **settings):
+    fast = transformers.AutoTokenizer.from_pretrained(encoder.folder).backend_tokenizer
+    transformers.PreTrainedTokenizerFast(tokenizer_object=fast, **settings).save_pretrained(folder)
+    return TextEncoder(folder)
+
+
+def test_positions_that_an_encoder_keeps_for_padding_are_not_counted(encoder, tmp_path):
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    config = transformers.RobertaConfig(vocab_size=16, max_position_embeddings=14, pad_token_id=1, **sizes)
+    transformers.RobertaModel(config).save_pretrained(tmp_path)
+    _, parts = with_tokenizer_of(encoder, tmp_path, pad_token="[UNK]").features(["good " * 30, "bad"])
+    assert parts.tolist() == [3, 1]  # windows of 12 tokens, two of them special
+
+
 def test_another_encoder_has_another_fingerprint(encoder, tmp_path):
     assert TextEncoder(encoder.folder).digest == encoder.digest
     assert TextEncoder(write_encoder(tmp_path, seed=1)).digest != encoder.digest
@@ -59,8 +73,12 @@ def test_what_is_no_encoder_on_this_machine_is_refused_and_nothing_is_fetched(tm
 
 
 @pytest.mark.bad_input
-def test_weights_in_several_files_are_refused(encoder, tmp_path):
+def test_weights_in_several_files_and_a_tokenizer_that_cannot_pad_are_refused(encoder, tmp_path):
     for path in encoder.folder.iterdir():
         (tmp_path / path.name.replace("model.s", "model-00001-of-00002.s")).write_bytes(path.read_bytes())
     with pytest.raises(InputError, match=r"whose weights are one file model\.safetensors"):
         TextEncoder(tmp_path)
+    for name in ("config.json", "model.safetensors"):
+        (tmp_path / name).write_bytes((encoder.folder / name).read_bytes())
+    with pytest.raises(InputError, match="whose tokenizer has a padding token"):
+        with_tokenizer_of(encoder, tmp_path).features(["good"])

@@ -260,6 +260,8 @@ def test_alpha_must_lie_between_zero_and_one(alpha):
 def test_a_score_must_be_known_and_fit():
     with pytest.raises(InputError, match="Unknown `score` 'aps'"):
         ContiguousSets(score="aps")
+    with pytest.raises(InputError, match="Unknown score 'aps'"):
+        intervals_within(torch.tensor([[0.5, 0.5]]).log(), 1.0, score="aps")
     with pytest.raises(InputError, match="`allow_empty` needs `score` 'probability', got 'rps'"):
         ContiguousSets(score="rps", allow_empty=True)
 

@@ -341,8 +341,9 @@ def test_what_is_no_better_than_a_constant_answer_or_covers_too_little_is_told()
         "accuracy 0.400 is no better than always giving 'a', 0.600",
         "MAE 0.600 is no better than always giving 'a', 0.400",
     )
-    (note,) = _coverage_notes(found, labels, None)
-    assert note.startswith("intervals hold the true class in 40.0% of samples, where 90.0% was asked")
+    for source_name, units in (("item", "samples"), ("group", "groups")):
+        (note,) = _coverage_notes(replace(found, source_name=source_name), labels, None)
+        assert note.startswith(f"intervals hold the true class in 40.0% of {units}, where 90.0% was asked")
     right = replace(found, predicted_index=labels, intervals=torch.stack([labels, labels], dim=-1))
     assert _constant_notes(right, labels, ("a", "b", "c")) == _coverage_notes(right, labels, None) == ()
     few = replace(found, intervals=torch.where(torch.arange(100)[:, None] < 14, found.intervals, right.intervals))

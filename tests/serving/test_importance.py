@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -6,6 +8,7 @@ from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.errors import InputError
 from onepeak.serving import column_importance
 from onepeak.serving.importance import word_weights
+from onepeak.serving.posterior_options import PosteriorOptions
 from table_models import CALIBRATION, ENCODER, table_model, table_rows
 from trained_models import image_run
 
@@ -44,6 +47,15 @@ def test_an_effect_is_the_mean_posterior_of_the_rows_with_the_column_set(asked):
     assert found["tone"].above[2] == pytest.approx(expected, abs=1e-6)
     spreads = np.ptp(found["tone"].above, axis=0)
     assert spreads[found["tone"].strongest_cut()] == spreads.max()
+
+
+def test_errors_are_those_of_the_decision_asked_for(asked):
+    model, data = asked
+    data = replace(data, labels=np.full(len(data), 3))
+    always = ((9.0, 9.0, 9.0, 0.0),) * 4  # decides for the highest class, however columns are shuffled
+    options = PosteriorOptions(decide="cost", cost=always)
+    assert {each.rise for each in column_importance(model, data, options=options)} == {0.0}
+    assert {each.rise for each in column_importance(model, data)} != {0.0}
 
 
 def test_the_same_seed_gives_the_same_figures_also_of_a_selection(asked):

@@ -39,7 +39,8 @@ def test_a_decision_is_taken_on_the_calibrated_posterior(posteriors):
     assert torch.equal(rule.labels, learnt.qwk(temper(log_probs, 4.0)))
     assert not torch.equal(rule.labels, read.labels)
     assert torch.equal(PosteriorOptions(decide="qwk").read(log_probs, labels, CALIBRATION).labels, labels)
-    assert any("no rule for QWK" in note for note in PosteriorOptions(decide="qwk").notes(CALIBRATION))
+    for calibration in (CALIBRATION, None):  # None in a model of an earlier version
+        assert any("no rule for QWK" in note for note in PosteriorOptions(decide="qwk").notes(calibration))
     assert torch.equal(
         PosteriorOptions(decide="mean", raw=True).read(log_probs, labels, CALIBRATION).labels, mean(log_probs)
     )
@@ -57,7 +58,8 @@ def test_without_a_decision_the_peak_is_where_the_methods_own_label_is(posterior
     """Whoever asks for one peak is given a label and sees all fall away from it."""
     log_probs, labels = posteriors
     assert (labels != project(log_probs).argmax(-1)).any()  # the best peak would be elsewhere
-    for posterior_options in (PosteriorOptions(project=True), PosteriorOptions(project=True, raw=True)):
+    own = (PosteriorOptions(project=True, **more) for more in ({}, {"raw": True}, {"decide": "qwk"}))  # without a rule
+    for posterior_options in own:
         read = posterior_options.read(log_probs, labels, CALIBRATION)
         assert torch.equal(read.labels, labels)
         assert (side_order_index(read.log_probs, labels) == 1).all()

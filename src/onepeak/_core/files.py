@@ -28,10 +28,8 @@ def in_one_step(path: Path) -> Iterator[Path]:
         with part.open("rb+") as written:
             os.fsync(written.fileno())
         part.replace(path)
-    except OnepeakError:  # of what is written, such as a prediction
-        raise
-    except Exception as error:  # an OSError, or the type torch and safetensors wrap it in
-        raise NotWrittenError(f"{path} could not be written ({error}); its previous content is kept.") from error
+    except OSError as error:  # any other error is of what is written, such as a prediction
+        raise not_written(path, error) from error
     finally:
         part.unlink(missing_ok=True)  # exists only if writing failed or was interrupted
 
@@ -39,7 +37,17 @@ def in_one_step(path: Path) -> Iterator[Path]:
 def write_in_one_step(path: Path, write: Callable[[Path], object]) -> None:
     """Calls a function that writes a file; see `in_one_step`."""
     with in_one_step(path) as part:
-        write(part)
+        try:
+            write(part)
+        except OnepeakError:
+            raise
+        except Exception as error:  # an OSError, or the type torch and safetensors wrap it in
+            raise not_written(path, error) from error
+
+
+def not_written(path: Path, error: Exception) -> NotWrittenError:
+    """Returns the error of a file that could not be written."""
+    return NotWrittenError(f"{path} could not be written ({error}); its previous content is kept.")
 
 
 def write_text_in_one_step(path: Path, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Checks of numbers and names given by the user. `_check` has those of tensors, which need torch."""
+"""Checks of numbers and names given by the user. `check` has those of tensors, which need torch."""
 
 import math
 import numbers

@@ -48,7 +48,7 @@ def check(
     from onepeak.data.images.near_copies import SIMILAR, find_near_copies, thumbnails
     from onepeak.data.manifest import FeatureRows
     from onepeak.data.source import DataSource
-    from onepeak.data.splits.copies import Finding, Kind, copy_digests, find_copies, has_texts
+    from onepeak.data.splits.copies import Finding, Kind, find_copies, has_texts, item_digests
     from onepeak.errors import InputError
 
     manifest = DataSource(data, **source).open()
@@ -59,7 +59,7 @@ def check(
                 raise InputError(f"`--{name}` is for images: leave it out.")
         if has_texts(manifest.items):
             kinds.append("copies")
-            findings += find_copies(manifest, copy_digests(manifest.items))
+            findings += find_copies(manifest, item_digests(manifest.items))
         elif runs is None:
             notes.append("rows of a table may be equal by chance: give --runs to find labels that are likely wrong")
     else:
@@ -139,14 +139,15 @@ def _label_errors(manifest: "Manifest", folder: Path) -> "tuple[list[Finding], s
     import torch
 
     from onepeak._core.wording import counted
+    from onepeak.data.manifest import FeatureRows
     from onepeak.data.splits.copies import Finding
     from onepeak.errors import InputError
     from onepeak.experiment.results import read_predictions
-    from onepeak.experiment.run_files import classes_of_model, result_files
+    from onepeak.experiment.run_files import classes_of_model, read_config, result_files
     from onepeak.posterior.label_errors import likely_label_errors
-    from onepeak.report.source import Source
+    from onepeak.report.source import Source, has_other_rows
 
-    places = Source(manifest=manifest)
+    places, has_moved = Source(manifest=manifest), has_other_rows(manifest, read_config(folder))
     total, times = np.zeros((len(manifest), manifest.num_classes)), np.zeros(len(manifest))
     results = result_files(folder)
     for result in results:
@@ -159,6 +160,11 @@ def _label_errors(manifest: "Manifest", folder: Path) -> "tuple[list[Finding], s
             )
         rows = zip(found["item"].tolist(), found["path"].tolist(), found["label"].tolist(), strict=True)
         at = [places.place(item, path, label) for item, path, label in rows]
+        if has_moved or (None in at and isinstance(manifest.items, FeatureRows)):
+            raise InputError(
+                f"`--runs` must hold predictions for this table as it is, but its rows or labels have changed since "
+                f"{folder} was made: give the table of then, or run compare again."
+            )
         known = [row for row, place in enumerate(at) if place is not None]
         total[[place for place in at if place is not None]] += np.exp(found["log_probs"][known].astype(np.float64))
         times[[place for place in at if place is not None]] += 1

@@ -46,8 +46,8 @@ def evaluate(
     trained on; on the training data, --part test leaves them out. --json prints every metric.
 
     The 95 % confidence interval shows how much a figure may vary because the sample is small. It resamples whole
-    groups: if a patient has several samples, name the patient column with --group. With --combine all figures are of
-    one prediction per patient.
+    groups: if a patient has several samples, name the patient column with --group. With --combine all figures but those
+    of subgroups and columns are of one prediction per patient.
 
     With --importance, the rise of a column is how much the mean absolute error grows if its values are shuffled, and
     its effect is how the probability of the higher classes moves as all rows get the same value.
@@ -66,20 +66,22 @@ def evaluate(
     manifest = open_for(loaded, DataSource(data, **source))
     if part is not None:
         manifest = held_out(manifest, loaded, model_folder(model), part)  # type: ignore[arg-type]
+    columns: tuple[ColumnImportance, ...] = ()
+    if importance:
+        with spinner("Shuffling columns"):
+            columns = column_importance(loaded, manifest, options=loaded.posterior_options(**posterior))
     with spinner(f"Predicting {len(manifest):,} samples"):
         skip_bad = source.get("skip_bad", False)
         found = measured(
             loaded, manifest, batch_size=batch_size, skip_bad=skip_bad, combine=combine, confidence=True, **posterior
         )
-    columns = column_importance(loaded, manifest) if importance else ()
     if as_json:
         _warn(found, part)
         rests_on = {"importance": [asdict(each) for each in columns]} if importance else {}
         print_json(_record(loaded, manifest.name, part, found) | rests_on)
         return
     classes, method = len(loaded.classes), loaded.description.method
-    unit = "sample" if combine is None else "group"
-    print_note(f"{manifest.name}: {counted(len(found.labels), unit)}, {classes} classes; method {method}")
+    print_note(f"{manifest.name}: {counted(len(found.labels), found.unit)}, {classes} classes; method {method}")
     print_notes(found.notes)
     for row in found.failed[:_MOST_FAILED]:
         print_note(f"Left out: {row.source}: {row.error}")
@@ -114,9 +116,11 @@ def evaluate(
 
 
 def _warn(found: "Evaluation", part: str | None) -> None:
+    from onepeak._core.wording import counted
+
     if not found.num_trained_on:
         return
-    seen = f"{found.num_trained_on:,} of these {len(found.labels):,} samples"
+    seen = f"{found.num_trained_on:,} of these {counted(len(found.labels), found.unit)}"
     if part is None:
         print_note(
             f"Warning: the model was trained on {seen}: these figures do not show how it does on new data. "
@@ -194,12 +198,12 @@ def _as_predicted(found: "Evaluation") -> list[tuple[str, ...]]:
     figures = {**found.calibrated, "cost": found.cost, "paradoxical": found.paradoxical}
     figures["noticeably_paradoxical"] = found.noticeably_paradoxical
     titles = {
-        "coverage": "Share of samples whose interval contains the true class; target "
+        "coverage": f"Share of {found.unit}s whose interval contains the true class; target "
         f"{1 - found.calibrated.get('alpha', 0):.4f}",
         "interval_size": "Mean number of classes in an interval",
         **{name: f"{METRICS[name].title}, calibrated" for name in _HEADLINES if name in found.calibrated},
-        "cost": "Mean cost per sample",
-        "paradoxical": "Share of samples whose two most probable classes are not neighbours",
+        "cost": f"Mean cost per {found.unit}",
+        "paradoxical": f"Share of {found.unit}s whose two most probable classes are not neighbours",
         "noticeably_paradoxical": "The same where the second class has a probability of at least 5 %",
     }
     sure = found.confidence
@@ -237,7 +241,7 @@ def _by_class(classes: tuple[str, ...], found: "Evaluation") -> tuple[tuple[str,
         within = ("" if math.isnan(share) else f"{share:.2f}" for share in shares)
         rows.append((name, f"{count:,}", f"{row[label]:,}", *within, *(f"{number:,}" for number in row[: len(given)])))
     about_intervals = () if intervals is None else ("covered", "interval")
-    return ("class", "samples", "correct", *about_intervals, *(f"predicted {name}" for name in given)), rows
+    return ("class", f"{found.unit}s", "correct", *about_intervals, *(f"predicted {name}" for name in given)), rows
 
 
 def _by_rater(raters: dict[str, dict[str, float]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

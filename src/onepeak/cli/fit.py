@@ -1,5 +1,6 @@
 """`onepeak fit`: the best model in the minutes given. `onepeak finish`: the model that a comparison chose."""
 
+import os
 import time
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -54,11 +55,12 @@ def fit(
 
     Example: onepeak fit biopsies --minutes 5 --preset fast --out model
     """
-    began = time.monotonic()  # before torch is loaded, which takes seconds
+    began = time.monotonic() - _seconds_of_start()
 
     import torch
 
     from onepeak.cli.train.warnings import first_weights_notes
+    from onepeak.experiment.events import Executor
     from onepeak.experiment.executors.here import HereExecutor
     from onepeak.experiment.executors.local import LocalExecutor
     from onepeak.experiment.fit import METHODS, begin_fit, check_same, leaderboard, make_plan
@@ -72,6 +74,7 @@ def fit(
     fabric = make_fabric(device=device)
     weights, backbone = plan.get("weights"), network.get("backbone")
     trained_from_nothing = backbone in ("mlp", "small")
+    may_thaw = freeze is None
     if freeze is None:
         freeze = weights is not None and fabric.device.type == "cpu" and not trained_from_nothing
     if weights is not None and not trained_from_nothing and ":" not in (backbone or ""):
@@ -96,25 +99,35 @@ def fit(
         refuse_others(out)
         speedup = LocalExecutor(device=device, workers=workers).speedup(3)
         work = make_plan(
-            experiment, preset=preset, minutes=minutes, speedup=speedup, fabric=fabric, clock=clock, flips=flips
+            experiment,
+            preset=preset,
+            minutes=minutes,
+            speedup=speedup,
+            fabric=fabric,
+            clock=clock,
+            flips=flips,
+            may_thaw=may_thaw,
         )
         if not dry_run:
             begin_fit(out, work)
-    labels = [entry.label for entry in experiment.methods]
-    check_same(work, preset=preset, minutes=minutes, methods=labels, seed=experiment.seed, frozen=freeze)
+    check_same(work, experiment, preset=preset, minutes=minutes, flips=flips)
     if not quiet or dry_run:
         print_notes(first_weights_notes(work.backbone, weights))
         for line in work.lines[:10]:
             print_note(line)
     if dry_run:
         return
-    if not work.parallel and fabric.device.type == "cpu":
+    if not work.stages[0].parallel and fabric.device.type == "cpu":
         torch.set_num_threads(1)  # steps are so short that threads only wait for each other
+
+    def executor(parallel: bool) -> Executor:
+        return LocalExecutor(device=device, workers=workers) if parallel else HereExecutor(fabric)
+
     result = fit_model(
         experiment,
         out,
         work,
-        executor=LocalExecutor(device=device, workers=workers) if work.parallel else HereExecutor(fabric),
+        executor=executor,
         fabric=fabric,
         cache=cache,
         quiet=quiet,
@@ -164,6 +177,15 @@ def finish(
         content = "one network of all samples" if refit else counted(len(choice.runs), "network")
         print_note(f"{choice.label}: validation {choice.select} {choice.value:.3f}, {content}")
     _tell_model(out, quiet=quiet)
+
+
+def _seconds_of_start() -> float:
+    """Returns how long ago this process began, where the system tells: on a busy machine that counts."""
+    try:
+        ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
+        return max(0.0, float(Path("/proc/uptime").read_text().split()[0]) - ticks / os.sysconf("SC_CLK_TCK"))
+    except (OSError, ValueError, AttributeError):
+        return 0.0
 
 
 def _tell_model(out: Path, *, quiet: bool) -> None:

@@ -89,7 +89,7 @@ def refer(
     )
     if measured.num_trained_on:
         print_note(
-            f"Warning: the model was trained on {measured.num_trained_on:,} of these samples, so that the policy "
+            f"Warning: the model was trained on {measured.num_trained_on:,} of these {found.unit}s, so that the policy "
             "promises too much: use new data, or --part test."
         )
     chosen = found.chosen(by or "probability") if save else None

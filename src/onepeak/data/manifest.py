@@ -109,6 +109,10 @@ def plain_columns(columns: tuple[str, ...], texts: Texts | None) -> tuple[str, .
     return columns if texts is None or texts.encoding is None else columns[: len(columns) - texts.encoding.num_features]
 
 
+NEARLY_HALF = 0.5 - 1e-5
+"""A cumulative probability of one half, of which rounding to float32 took a little."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LabelDistribution:
     """How probable each label of each sample is, where several raters labelled it or its label is uncertain."""
@@ -132,7 +136,7 @@ class LabelDistribution:
     @property
     def medians(self) -> npt.NDArray[np.int64]:
         """The lowest label of each sample at which the cumulative probability reaches one half."""
-        return np.asarray((self.probs.cumsum(axis=1) < 0.5 - 1e-9).sum(axis=1), dtype=np.int64)
+        return np.asarray((self.probs.cumsum(axis=1) < NEARLY_HALF).sum(axis=1), dtype=np.int64)
 
     def take(self, indices: npt.NDArray[np.int64]) -> "LabelDistribution":
         """The samples at these positions, in this order."""

@@ -12,7 +12,7 @@ from onepeak.data.datasets import DATASETS
 from onepeak.data.images.folder import read_folder, refuse_names
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.order import Order, classes_file
-from onepeak.data.tables.cells import columns_with_points, texts_of
+from onepeak.data.tables.cells import columns_with_points, present_text, texts_of
 from onepeak.data.tables.columns import GROUP, LABEL, PATH, label_columns
 from onepeak.data.tables.frame import from_frame
 from onepeak.data.tables.read import CSV_SUFFIXES, PARQUET_SUFFIXES, Table, read_table
@@ -168,11 +168,11 @@ class DataSource:
             self._refuse("a list of images", but=(*_OF_A_LIST, "order", "category", "drop"))
         elif like is None and file.suffix.lower() in CSV_SUFFIXES:
             table = table.typed((*labels, group, *self.category, *self.drop, *([self.text] if self.text else ())))
-        frame, notes, order = table.frame, table.notes, self.order
+        numbers, order = labels if self.label_probs else [], self.order
         if like is not None:
-            numbers = [name for name in like.columns if name not in like.categories]
-            frame, with_commas = columns_with_points(frame, numbers, commas=table.commas)
-            notes = (*notes, *with_commas)
+            numbers = [*numbers, *(name for name in like.columns if name not in like.categories)]
+        frame, with_commas = columns_with_points(table.frame, numbers, commas=table.commas)
+        notes = (*table.notes, *with_commas)
         if order is None:
             order = classes_file(file.parent) if table.order is None else table.order
         try:
@@ -210,7 +210,8 @@ class DataSource:
             if name not in frame.columns:
                 error = unknown_name("column", name, list(frame.columns))
                 raise InputError(str(error), argument="subgroup", fix="Name the column with `subgroup`.")
-            found[name] = tuple(value or "not given" for value in texts_of(frame[name].reindex(list(rows or ()))))
+            cells = texts_of(frame[name].reindex(list(rows or ())))
+            found[name] = tuple(present_text(cell) or "not given" for cell in cells)
             if (count := len(set(found[name]))) > _MOST_SUBGROUPS:
                 raise InputError(
                     f"`subgroup` must name columns with at most {_MOST_SUBGROUPS} values, got {name!r} with {count:,}: "

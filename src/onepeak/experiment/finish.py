@@ -25,8 +25,6 @@ from onepeak.training.ensemble import ONE_PEAKED
 from onepeak.training.evaluate import measure
 from onepeak.training.familiarity import ImageRange, load_familiarity, save_familiarity
 from onepeak.training.features import BACKBONE
-from onepeak.training.imbalance import class_weights
-from onepeak.training.loop import Loop
 from onepeak.training.model_files import (
     keep_encoder,
     load_description,
@@ -41,7 +39,7 @@ from onepeak.training.model_files import (
 from onepeak.training.out_folder import RESULT, make_out, refuse_others
 from onepeak.training.predictions_file import part_predictions
 from onepeak.training.progress import Watch
-from onepeak.training.run import CHECKPOINT, fingerprint, make_network
+from onepeak.training.run import CHECKPOINT, train_network, weights_of_classes
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
@@ -134,32 +132,17 @@ def refit(
     settings, manifest = replace(settings, recipe=recipe), prepared.manifest
     split = Split.all_of(len(manifest))
     with same_bits():
-        feed, encoder = prepared.feed(split, recipe, fabric.device, settings.network)
-        weight = class_weights(recipe.class_weight, manifest.labels, manifest.num_classes)
-        shape, features = settings.shape(encoder), prepared.features
-        network = make_network(settings, shape, manifest.num_classes, class_weight=weight, features=features)
-        loop = Loop(
-            network.to(fabric.device),
-            feed,
-            manifest.labels,
-            split,
-            recipe,
-            fabric=fabric,
-            seed=settings.seed,
-            select="last",
-            watches=watches,
-            label_probs=None if manifest.distribution is None else manifest.distribution.probs,
-        )
-        known = fingerprint(settings, prepared, split, fabric)
-        loop.run(checkpoint=out / CHECKPOINT, fingerprint=known)
+        trained = train_network(settings, prepared, split, out, fabric=fabric, select="last", watches=watches)
+    features, encoder = prepared.features, trained.encoder
     if features is not None:
         features.link_backbone(out)
         save_familiarity(out, load_familiarity(choice.runs[0]))  # of the backbone that all share
     keep_encoder(out, None if encoder is None else encoder.texts)
     save_trained_items(out, prepared.digests)
     image_range = None if prepared.store is None else ImageRange.learn(prepared.store, split.train)
-    changes = {"network": shape, "table": encoder, "class_weight": weight, "image_range": image_range}
-    _write(choice, out, loop.network.state_dict(), **changes)
+    weight = weights_of_classes(settings, prepared, split)
+    changes = {"network": settings.shape(encoder), "table": encoder, "class_weight": weight}
+    _write(choice, out, trained.network.state_dict(), **changes, image_range=image_range)
     (out / CHECKPOINT).unlink(missing_ok=True)
 
 
@@ -172,7 +155,8 @@ def _write(choice: Choice, out: Path, state: dict[str, Tensor], **changes: Any) 
     description = replace(descriptions[0], metrics=metrics, calibration=calibration_of(held_out), **changes)
     save_held_out_items(out, [])
     save_model(out, description, state)
-    write_card(out, description, {})
+    first = read_run(choice.runs[0] / RESULT)
+    write_card(out, description, {"weights": first.weights, "frozen": first.frozen, "licence": first.licence})
     write_digests(out)
 
 

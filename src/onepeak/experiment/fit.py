@@ -3,6 +3,7 @@
 Trials are runs without a test part, trained by any executor. A fit that was killed goes on to the same model.
 """
 
+import json
 import math
 import shutil
 from collections.abc import Callable, Sequence
@@ -21,9 +22,10 @@ from onepeak.data.splits import Split, make_splits
 from onepeak.errors import InputError
 from onepeak.experiment.estimate import probe
 from onepeak.experiment.events import Event, Executor
-from onepeak.experiment.folder import read_result
+from onepeak.experiment.folder import different_values, read_result
 from onepeak.experiment.grid import Run
 from onepeak.experiment.plan import Experiment
+from onepeak.experiment.plan_file import plan_content
 from onepeak.experiment.prepared import (
     PreparedExperiment,
     check_with,
@@ -42,8 +44,8 @@ if TYPE_CHECKING:
     from lightning.fabric import Fabric
 
 PresetName: TypeAlias = Literal["fast", "good", "best"]
-METHODS: dict[PresetName, str] = {"fast": "peak", "good": "peak,smooth-slopes,corn", "best": "peak,smooth-slopes,corn"}
-"""Those that a preset chooses from by default: strong ones, of which the first is the default everywhere."""
+METHODS: dict[PresetName, str] = {"fast": "peak", "good": "peak,smooth-slopes,clm", "best": "peak,smooth-slopes,clm"}
+"""Those that a preset chooses from by default: accurate ones whose posteriors have one peak (`results/catalog`)."""
 PLAN = "plan.md"
 STATE = "fit.json"
 SEARCH = "search"
@@ -55,8 +57,23 @@ _SHARE = 0.97
 """Share of the budget at which the search ends, but for the time of the last predictions."""
 _START = 1.0
 """Seconds that a training is expected to take besides its epochs."""
+_OF_WHOLE = 0.4
+"""Share of the budget that one candidate of whole networks may take, to be tried after a frozen backbone."""
 _WORTH_A_PROCESS = 60.0
 """Seconds of a training from which it has a process to itself."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """One search: of heads on a frozen backbone, or of whole networks."""
+
+    frozen: bool
+    cost: Cost
+    """What trainings are expected to take."""
+    parallel: bool
+    """Whether trainings are so long that they are worth processes of their own."""
+    steps: list[Step] = field(default_factory=list)
+    """The decisions of the search, each written before it is carried out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,40 +82,34 @@ class FitPlan:
 
     preset: str
     minutes: float
-    methods: list[str]
-    cost: Cost
-    """What trainings are expected to take."""
+    settings: dict[str, Any]
+    """Those of the experiment, to know it again."""
+    stages: list[Stage]
+    """One, or that of a frozen backbone first and then whole networks, if there is time for both."""
     look: float
     """Seconds of one pass over the images by a frozen backbone; 0 without one."""
     backbone: str
-    frozen: bool
-    parallel: bool
-    """Whether trainings are so long that they are worth processes of their own."""
-    data: str
-    seed: int
     flips: bool = False
     """Whether predicting mirror images too is tried."""
     lines: list[str] = field(default_factory=list)
     """What it says of the data and of its choices, for the reader."""
-    steps: list[Step] = field(default_factory=list)
-    """The decisions of the search, each written before it is carried out."""
     seconds: float = 0.0
     """Time until the plan was made."""
 
     @property
     def folds(self) -> int:
         """How many networks the model has."""
-        return self.cost.folds
+        return self.stages[0].cost.folds
 
     @property
     def spent(self) -> float:
         """Seconds until the last decision."""
-        return self.steps[-1].seconds if self.steps else self.seconds
+        return max([self.seconds, *(step.seconds for stage in self.stages for step in stage.steps)])
 
-    @property
-    def limit(self) -> float:
-        """Seconds at which the search ends, so that the fit ends in time."""
-        return _SHARE * 60 * self.minutes - 2 * self.cost.epoch * self.folds
+    def limit(self, number: int) -> float:
+        """Seconds at which a stage ends, so that the fit ends in time: half of them if another follows."""
+        most = _SHARE * 60 * self.minutes - 2 * self.stages[-1].cost.epoch * self.folds
+        return most if number + 1 == len(self.stages) else most / 2
 
 
 def make_plan(
@@ -110,10 +121,12 @@ def make_plan(
     fabric: "Fabric",
     clock: Callable[[], float],
     flips: bool | None = None,
+    may_thaw: bool = False,
 ) -> FitPlan:
     """Looks at the data and at a few steps of training, and plans within the budget.
 
     With `flips`, by default for "best", the mean over images and mirror images is taken if validation finds it better.
+    With `may_thaw`, whole networks are tried after the frozen backbone, if there is time for them.
     """
     manifest = open_manifest(experiment)
     recipe = check_with(manifest, experiment, only=(0, 0))
@@ -125,10 +138,23 @@ def make_plan(
     (base,) = splits_of(experiment, manifest, only=(0, 0))
     backbone, pace, look = probe(experiment, manifest, base, recipe, fabric=fabric)
     short = isinstance(manifest.items, FeatureRows) or experiment.freeze
-    epoch = pace * (len(base.train) + len(base.valid))
-    parallel = not short and epoch * recipe.epochs > _WORTH_A_PROCESS
     folds = _FOLDS[preset] if short or preset == "best" else 1
-    cost = Cost(epoch=epoch, start=_START, folds=folds, speedup=speedup if parallel else 1.0)
+    samples = len(base.train) + len(base.valid)
+
+    def stage_of(pace: float, epochs: int, *, frozen: bool) -> Stage:
+        rows = frozen or isinstance(manifest.items, FeatureRows)
+        parallel = not rows and pace * samples * epochs > _WORTH_A_PROCESS
+        cost = Cost(epoch=pace * samples, start=_START, folds=folds, speedup=speedup if parallel else 1.0)
+        return Stage(frozen=frozen, cost=cost, parallel=parallel)
+
+    stages = [stage_of(pace, recipe.epochs, frozen=experiment.freeze)]
+    cost = stages[0].cost
+    if may_thaw and experiment.freeze:
+        thawed = replace(experiment, freeze=False)
+        longer = check_with(manifest, thawed, only=(0, 0))
+        whole = stage_of(probe(thawed, manifest, base, longer, fabric=fabric)[1], longer.epochs, frozen=False)
+        if whole.cost.of([1], [longer.epochs]) < _OF_WHOLE * (60 * minutes - clock() - look):
+            stages.append(whole)
     can_flip = folds > 1 and has_mirror_images(manifest, recipe)
     if flips and not can_flip:
         raise InputError(
@@ -141,27 +167,25 @@ def make_plan(
     training, most = look + cost.of([1], [recipe.epochs]), 60 * minutes
     lines = [
         *_about(manifest, base),
-        f"method: {', '.join(methods)}; network: {backbone}, {_weights(experiment)}",
+        f"method: {', '.join(methods)}; network: {backbone}, {_weights(experiment)}"
+        f"{', then whole networks in the second half of the time' if len(stages) > 1 else ''}",
         f"search: {_search_line(searched(experiment), methods, preset)}, on {counted(folds, 'fold')} of all but the "
         "test part",
         f"model: {'the mean of the networks of all folds' if folds > 1 else 'the best network'}"
         f"{', of images and mirror images if that is better' if flips else ''}, calibrated on the "
         "samples that it was not trained on; the test part is opened once, at the end",
         f"time: {minutes:g} minutes; one candidate of {counted(recipe.epochs, 'epoch')} takes about "
-        f"{duration(cost.of([1], [recipe.epochs]))}" + (f", after {duration(look)} to read the images" if look else ""),
+        f"{duration(cost.of([1], [recipe.epochs]))}"
+        + (f", after {duration(look)} to read the images the first time" if look else ""),
         *([f"not enough for one whole training, which takes {duration(training)}"] if training > most else []),
     ]
     return FitPlan(
         preset=preset,
         minutes=minutes,
-        methods=methods,
-        cost=cost,
+        settings=_settings(experiment),
+        stages=stages,
         look=look,
         backbone=backbone,
-        frozen=experiment.freeze,
-        parallel=parallel,
-        data=manifest.name,
-        seed=experiment.seed,
         flips=flips,
         lines=[*lines, *manifest.notes],
         seconds=clock(),
@@ -214,7 +238,7 @@ def fit(
     out: Path,
     plan: FitPlan,
     *,
-    executor: Executor,
+    executor: Callable[[bool], Executor],
     fabric: "Fabric",
     cache: Path | None = None,
     quiet: bool = False,
@@ -225,34 +249,48 @@ def fit(
 ) -> dict[str, Any]:
     """Makes the model of a plan, or goes on with it; returns the content of its `result.json`.
 
-    `clock` gives the seconds that it has taken so far, those before an interruption too.
+    `executor` makes what trains a stage, in parallel or not. `clock` gives the seconds that the fit has taken so far,
+    those before an interruption too.
     """
     if (known := read_result(out)) is not None:
         write_text_in_one_step(out / LEADERBOARD, leaderboard(known))  # a kill may have come before
         return known
-    manifest = open_manifest(experiment)
-    recipe = check_with(manifest, experiment, only=(0, 0), cache=cache)
-    prepared_experiment = prepare_experiment(
-        experiment, manifest, recipe, cache=cache, quiet=quiet, only=(0, 0), device=fabric.device.type
-    )
-    everything = with_folds(replace(prepared_experiment, logger=logger), plan.folds)
-    search = Search(
-        everything,
-        out / SEARCH,
-        executor=executor,
-        steps=plan.steps,
-        keep=lambda steps: _keep(replace(plan, steps=list(steps)), out),
-        cost=plan.cost,
-        limit=plan.limit,
-        clock=clock,
-        rungs=_RUNGS[plan.preset],
-        tell=tell,
-        report=report,
-    )
-    result = _finished(everything, search.run(), out, plan, fabric=fabric)
+    boards: list[tuple[Candidate, Path, PreparedExperiment]] = []
+    stages = list(plan.stages)
+    for number, stage in enumerate(plan.stages):
+        own = replace(experiment, freeze=stage.frozen)
+        manifest = open_manifest(own)
+        recipe = check_with(manifest, own, only=(0, 0), cache=cache)
+        prepared_experiment = prepare_experiment(
+            own, manifest, recipe, cache=cache, quiet=quiet, only=(0, 0), device=fabric.device.type
+        )
+        everything = with_folds(replace(prepared_experiment, logger=logger), plan.folds)
+
+        def keep(steps: Sequence[Step], number: int = number) -> None:
+            stages[number] = replace(stages[number], steps=list(steps))
+            _keep(replace(plan, stages=stages), out)
+
+        search = Search(
+            everything,
+            folder := out / SEARCH / str(number),
+            executor=executor(stage.parallel),
+            steps=stage.steps,
+            keep=keep,
+            cost=stage.cost,
+            limit=plan.limit(number),
+            clock=clock,
+            rungs=_RUNGS[plan.preset],
+            may_be_empty=number > 0,
+            tell=tell,
+            report=report,
+        )
+        boards += [(candidate, folder, everything) for candidate in search.run()]
+    order = search.ranked([candidate for candidate, *_ in boards])
+    boards = sorted(boards, key=lambda each: order.index(each[0]))
+    result = _finished(boards, out, plan, fabric=fabric)
     write_text_in_one_step(out / LEADERBOARD, leaderboard(result))
     shutil.rmtree(out / SEARCH, ignore_errors=True)
-    tell(f"{LEADERBOARD} and the model are in {out}; {duration(search.clock())} of {plan.minutes:g} minutes")
+    tell(f"{LEADERBOARD} and the model are in {out}; {duration(clock())} of {plan.minutes:g} minutes")
     return result
 
 
@@ -275,26 +313,27 @@ def with_folds(prepared_experiment: PreparedExperiment, folds: int) -> PreparedE
 
 
 def _finished(
-    prepared_experiment: PreparedExperiment, board: Sequence[Candidate], out: Path, plan: FitPlan, *, fabric: "Fabric"
+    board: Sequence[tuple[Candidate, Path, PreparedExperiment]], out: Path, plan: FitPlan, *, fabric: "Fabric"
 ) -> dict[str, Any]:
     """Writes the model: the best candidate, on one fold or as the mean over all."""
-    best = board[0]
+    best, folder, prepared_experiment = board[0]
     settings, prepared = prepared_experiment.settings(best.entry), prepared_experiment.prepared
     members = [
-        Member(split=split, folder=Run(entry=best.entry, split=split.split, fold=split.fold).folder(out / SEARCH))
+        Member(split=split, folder=Run(entry=best.entry, split=split.split, fold=split.fold).folder(folder))
         for split in prepared_experiment.splits
     ]
     look = plan.look / len(prepared.manifest)
     rows = [
         {
             "method": each.entry.name,
+            **({"frozen": of.experiment.freeze} if len(plan.stages) > 1 else {}),
             **shown(each.entry),
             "epochs": each.epochs,
             "score": each.score if math.isfinite(each.score) else None,
             "seconds": round(each.seconds, 3),
-            "predict_ms": round(1000 * (look + plan.folds * each.predict_seconds), 4),
+            "predict_ms": round(1000 * (look * of.experiment.freeze + plan.folds * each.predict_seconds), 4),
         }
-        for each in board
+        for each, _, of in board
     ]
     about = {"preset": plan.preset, "minutes": plan.minutes, "members": len(members), "board": rows}
     notes = {"label": best.entry.name, **prepared_experiment.notes_of_run(members[0].split), "fit": about}
@@ -354,11 +393,17 @@ def _keep(plan: FitPlan, out: Path) -> None:
     write_text_in_one_step(out / STATE, json_text(asdict(plan)))
 
 
-def check_same(plan: FitPlan, *, preset: str, minutes: float, methods: Sequence[str], seed: int, frozen: bool) -> None:
-    """Refuses to go on with a fit of other settings."""
-    asked = {"preset": preset, "minutes": minutes, "methods": list(methods), "seed": seed, "frozen": frozen}
-    others = [
-        f"{name} = {getattr(plan, name)}, not {value}" for name, value in asked.items() if getattr(plan, name) != value
-    ]
+def _settings(experiment: Experiment) -> dict[str, Any]:
+    """The settings of an experiment as a file gives them back, without the folder of its data, which may move."""
+    content: dict[str, Any] = json.loads(json_text(plan_content(experiment)))
+    return {name: value for name, value in content.items() if name not in ("data", "root")}
+
+
+def check_same(plan: FitPlan, experiment: Experiment, *, preset: str, minutes: float, flips: bool | None) -> None:
+    """Refuses to go on with a fit of other settings or other data."""
+    there = {"preset": plan.preset, "minutes": plan.minutes, "flips": plan.flips, **plan.settings}
+    here = {"preset": preset, "minutes": minutes, "flips": plan.flips if flips is None else flips}
+    here |= _settings(experiment)
+    others = [each for name in here for each in different_values(name, there.get(name), here[name])]
     if others:
-        raise InputError(f"`--out` holds another fit, with {'; '.join(others)}: give another folder.", argument="out")
+        raise InputError(f"`--out` holds another fit: {'; '.join(others)}. Give another folder.", argument="out")

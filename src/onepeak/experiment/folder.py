@@ -154,16 +154,16 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[
         yield "the source file of the backbone differs"
     if record_before.get("encoder") != record_now["encoder"]:
         yield "the encoder of the texts differs (--backbone)"
-    yield from _different_values("tune", before.get("tune", {}), now["tune"])
-    yield from _different_values("freeze", before.get("freeze", False), now["freeze"])
+    yield from different_values("tune", before.get("tune", {}), now["tune"])
+    yield from different_values("freeze", before.get("freeze", False), now["freeze"])
     if record_now["encoder"] is not None:  # known by its content, wherever it lies
         before, now = ({**each, "network": {**each.get("network", {}), "backbone": None}} for each in (before, now))
     for key in ("seed", "precision", "recipe", "network"):
-        yield from _different_values(key, before.get(key), now[key])
+        yield from different_values(key, before.get(key), now[key])
     methods = {entry["label"]: entry for entry in before.get("methods", [])}
     for entry in now["methods"]:
         if entry["label"] in methods:
-            yield from _different_values(f"methods.{entry['label']}", methods[entry["label"]], entry)
+            yield from different_values(f"methods.{entry['label']}", methods[entry["label"]], entry)
 
 
 _HOW_DATA_ARE_READ = [each.name for each in fields(DataSource) if each.name not in ("data", "root")]
@@ -175,15 +175,16 @@ def _other_data(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     if there != here:
         return f"{there} there, {here} here"
     settings = [(key, before.get(key) or None, now[key] or None) for key in _HOW_DATA_ARE_READ]
-    read = [each for values in settings for each in _different_values(*values)]
+    read = [each for values in settings for each in different_values(*values)]
     return "; ".join(read) or f"{here}: its rows, columns or categories differ"
 
 
-def _different_values(key: str, before: Any, now: Any) -> Iterator[str]:
+def different_values(key: str, before: Any, now: Any) -> Iterator[str]:
+    """Yields in what two values of a setting differ, in words."""
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         for name in dict.fromkeys([*before, *now]):
             if (key, name) != ("recipe", BASE):
-                yield from _different_values(f"{key}.{name}", before.get(name), now.get(name))
+                yield from different_values(f"{key}.{name}", before.get(name), now.get(name))
     elif (list(now) if isinstance(now, tuple) else now) != before:
         yield f"{key} is {_shown(before)} there and {_shown(now)} here"
 

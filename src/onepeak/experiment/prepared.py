@@ -233,7 +233,8 @@ def open_manifest(experiment: Experiment) -> Manifest:
     weights = experiment.weights_file
     if weights is not None and not weights.is_file():
         raise InputError(
-            f"`weights` must be a file, got {str(weights)!r}, which is not one.{did_you_mean_file(weights)}",
+            f"`weights` must be a file, or pretrained for timm's own, got {str(weights)!r}, which is not a file."
+            f"{did_you_mean_file(weights)}",
             argument="weights",
         )
     return experiment.source.open()

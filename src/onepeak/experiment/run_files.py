@@ -73,6 +73,8 @@ class RunResult:
     decision: str | None = None
     network: dict[str, str] = field(default_factory=dict)
     weights: str | None = UNKNOWN_WEIGHTS
+    frozen: bool = False
+    licence: str | None = None
     data: DataCounts | None = None
     protocol: str
     split: Count

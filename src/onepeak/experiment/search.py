@@ -87,7 +87,16 @@ class Step:
 
 
 def next_step(
-    done: Sequence[Step], cost: Cost, left: float, *, epochs: int, fewest: int, rungs: int, most: int, vain: str = ""
+    done: Sequence[Step],
+    cost: Cost,
+    left: float,
+    *,
+    epochs: int,
+    fewest: int,
+    rungs: int,
+    most: int,
+    vain: str = "",
+    may_be_none: bool = False,
 ) -> Step:
     """Decides what to train in the seconds left.
 
@@ -102,6 +111,7 @@ def next_step(
         rungs: Most steps of a round.
         most: Most candidates of a new round.
         vain: Why another round would find nothing better, if so.
+        may_be_none: Whether nothing is trained if there is no time for much of a training.
 
     Example:
         >>> step = next_step([], Cost(epoch=0.1, start=0, folds=1), 60, epochs=90, fewest=3, rungs=3, most=9)
@@ -117,7 +127,7 @@ def next_step(
         alone = 2 if last is None and rungs > 1 and cost.of([1], [epochs]) > _WORTH_MEASURING else 1
         for count in range(1, most + 1):
             steps = min(rungs, max(alone, 1 + math.ceil(math.log(count, BETTER) - 1e-9)))
-            plans[count] = [max(min(fewest, epochs), round(epochs / BETTER**rung)) for rung in range(steps)][::-1]
+            plans[count] = sorted({max(min(fewest, epochs), round(epochs / BETTER**rung)) for rung in range(steps)})
         if vain:
             return Step(round=number, candidates=0, epochs=epochs, reason=vain)
     for count in reversed(plans):
@@ -125,7 +135,7 @@ def next_step(
         if cost.of([math.ceil(count / BETTER**rung) for rung in range(1 + len(ahead))], plans[count]) <= left:
             return Step(round=number, candidates=count, epochs=first, ahead=ahead)
     affordable, fewest = int((left * cost.speedup / cost.folds - cost.start) / cost.epoch), min(fewest, epochs)
-    if done and affordable < max(fewest, epochs / BETTER):
+    if (done or may_be_none) and affordable < max(fewest, epochs / BETTER):
         return Step(round=number, candidates=0, epochs=epochs, reason="no time is left for another training")
     return Step(round=number, candidates=1, epochs=max(fewest, min(epochs, affordable)))
 
@@ -161,6 +171,7 @@ class Search:
         limit: Seconds of the fit at which the search ends.
         clock: Seconds of the fit.
         rungs: Steps of a round.
+        may_be_empty: Whether nothing is trained, or nothing found, if there is no time.
         tell: Takes lines for the user.
         report: Takes the events of the runs.
     """
@@ -177,12 +188,13 @@ class Search:
         limit: float,
         clock: Callable[[], float],
         rungs: int,
+        may_be_empty: bool = False,
         tell: Tell,
         report: Callable[[Event], object],
     ) -> None:
         self.prepared_experiment, self.folder, self.executor = prepared_experiment, folder, executor
         self.steps, self.keep, self.cost, self.limit, self.clock = list(steps), keep, cost, limit, clock
-        self.rungs, self.tell, self.report = rungs, tell, report
+        self.rungs, self.may_be_empty, self.tell, self.report = rungs, may_be_empty, tell, report
         self.names = searched(prepared_experiment.experiment)
         self.board: list[Candidate] = []
         first = prepared_experiment.settings(prepared_experiment.experiment.methods[0])
@@ -203,7 +215,7 @@ class Search:
                 f"{self.select} {best.score:.4f} ({best.entry.name}, {in_words(shown(best.entry)) or 'default'})"
             )
             number += 1
-        if not self.board or not math.isfinite(self.board[0].score):
+        if not self.may_be_empty and not (self.board and math.isfinite(self.board[0].score)):
             raise UnfinishedError(f"No candidate could be trained: see {self.folder}.")
         self.tell(f"search ends after {duration(self.clock())}: {step.reason}")
         return self.board
@@ -222,6 +234,7 @@ class Search:
             rungs=self.rungs,
             most=max(len(self.methods), min(_MOST, BETTER ** (2 + self.round))) if self.names else len(self.methods),
             vain=self.vain(),
+            may_be_none=self.may_be_empty,
         )
         self.steps.append(replace(step, seconds=round(seconds, 1)))
         self.keep(self.steps)

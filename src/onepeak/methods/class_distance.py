@@ -62,7 +62,7 @@ class ClassDistance(SoftmaxMethod):
 
     def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
         """The mean over samples; on a CPU with its gradient, unless there is a margin."""
-        if self.margin or not readable(outputs):
+        if self.margin or not len(outputs) or not readable(outputs):
             return super().mean_loss(outputs, labels)
         return mean_in_pieces(outputs, labels, self._piece, self.sample_losses)
 

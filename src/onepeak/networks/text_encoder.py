@@ -78,6 +78,12 @@ class TextEncoder:
                 f"`backbone` must be an encoder of transformers with its tokenizer and safetensors weights, got "
                 f"{self.folder}: {first_line(error)}"
             ) from error
+        if tokenizer.pad_token is None:
+            raise InputError(
+                f"`backbone` must be an encoder whose tokenizer has a padding token, got {self.folder}: set its "
+                "`pad_token` and save it, or give another encoder.",
+                argument="backbone",
+            )
         return tokenizer, model.float().eval().to(self.device)
 
     @property
@@ -88,7 +94,10 @@ class TextEncoder:
     def windows(self, texts: Sequence[str]) -> tuple[list[list[int]], list[int]]:
         """Returns the tokens of all windows, and the position of the text that each belongs to."""
         tokenizer, model = self._parts
-        longest = min(tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", 512))
+        positions = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
+        padding = getattr(positions, "padding_idx", None)  # RoBERTa counts positions from the one after it
+        most = getattr(model.config, "max_position_embeddings", 512) - (0 if padding is None else padding + 1)
+        longest = min(tokenizer.model_max_length, most)
         encoded = tokenizer(list(texts), truncation=True, max_length=longest, return_overflowing_tokens=True)
         return encoded["input_ids"], encoded["overflow_to_sample_mapping"]
 
@@ -125,7 +134,7 @@ class TextEncoder:
     @property
     def padding(self) -> int:
         """The token that fills up shorter texts of a batch."""
-        return int(self._parts[0].pad_token_id or 0)
+        return int(self._parts[0].pad_token_id)
 
     def to(self, device: torch.device) -> None:
         """Reads texts on this device from now on."""

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from onepeak._core.check import check_choice, check_class_scores, check_labels, check_log_probs, check_number
+from onepeak._core.registry import unknown_name
 from onepeak._core.tensors import Intervals, Labels, LogProbs, PerSample, PerSampleBool, Scores
 from onepeak.errors import InputError
 
@@ -283,7 +284,9 @@ def _scores(log_probs: LogProbs, own: bool, score: Score) -> Scores:
             return nested_scores(log_probs, own=own)
         case "length":
             return length_scores(log_probs)
-    return rps_scores(log_probs)
+        case "rps":
+            return rps_scores(log_probs)
+    raise unknown_name("score", score, get_args(Score), argument="score")
 
 
 def intervals_within(

@@ -113,13 +113,16 @@ def open_source(config: Mapping[str, Any] | None, dataset: str) -> Source:
         manifest = DataSource(**{"data": dataset, **given}).open()
     except (OnepeakError, OSError) as error:
         return Source(manifest=None, reason=f"The data could not be opened again: {error}")
-    known = settings.get(RECORD, {}).get("data")  # older records have none
-    if isinstance(manifest.items, FeatureRows) and known not in (
-        None,
-        data_digest(manifest, item_digests(manifest.items)),
-    ):
+    if has_other_rows(manifest, settings):
         return Source(manifest=None, reason="The data differ from those of the runs, so none of their rows is shown.")
     return Source(manifest=manifest, bits=settings.get("recipe", {}).get("bits"))
+
+
+def has_other_rows(manifest: Manifest, config: Mapping[str, Any] | None) -> bool:
+    """Whether a table is not the one that an experiment recorded, so that its rows may have moved since."""
+    known = (config or {}).get(RECORD, {}).get("data")  # older records have none
+    is_table = isinstance(manifest.items, FeatureRows)
+    return is_table and known not in (None, data_digest(manifest, item_digests(manifest.items)))
 
 
 SIDE = 160

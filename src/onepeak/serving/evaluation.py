@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -87,6 +87,11 @@ class Evaluation:
         return [(float(within[own].mean()), float(length[own].mean())) for own in mine]
 
     @property
+    def unit(self) -> Literal["sample", "group"]:
+        """What is counted."""
+        return "group" if self.prediction.source_name == "group" else "sample"
+
+    @property
     def num_trained_on(self) -> int:
         """How many of the items the model was trained on."""
         return int(self.trained_on.sum())
@@ -143,7 +148,9 @@ def evaluate(
     labels = torch.from_numpy(data.labels.copy())
     raw, groups, trained_on = replace(raw, truth=labels, source_name=source_name), data.groups, _trained_on(model, data)
     prediction = of_samples = model.read(raw, options)
-    measured = replace(prediction, log_probs=options.projected(raw.log_probs, raw.predicted_index))
+    measured = replace(
+        prediction, log_probs=options.projected(raw.log_probs, raw.predicted_index, model.description.calibration)
+    )
     if combine is not None and groups is not None:
         prediction = model.read_groups(raw, groups, combine, options)
         measured = replace(measured.combined(groups, combine), predicted_index=prediction.predicted_index)
@@ -171,7 +178,7 @@ def evaluate(
         trained_on=trained_on,
         label_distribution=None
         if data.distribution is None or combine is not None
-        else measure_against(prediction, data.distribution),
+        else measure_against(measured, data.distribution),
         confidence=sure,
         subgroups={name: figures_by(of_samples, values) for name, values in data.subgroups.items()},
         failed=tuple(each.row for each in failed),
@@ -201,8 +208,9 @@ def _coverage_notes(found: Predictions, labels: torch.Tensor, groups: Sequence[s
     covered = float(covers(found.intervals, labels).double().mean())
     if covered >= 1 - found.alpha - 2 * (found.alpha * (1 - found.alpha) / count) ** 0.5:
         return ()
+    units = "groups" if found.source_name == "group" else "samples"
     return (
-        f"intervals hold the true class in {covered:.1%} of samples, where {1 - found.alpha:.1%} was asked: these data "
+        f"intervals hold the true class in {covered:.1%} of {units}, where {1 - found.alpha:.1%} was asked: these data "
         "differ from those that the model was calibrated on, so do not rely on its intervals",
     )
 

@@ -49,7 +49,12 @@ class ColumnImportance:
 
 
 def column_importance(
-    model: Model, data: Manifest, *, shuffles: int = 5, seed: int = 0
+    model: Model,
+    data: Manifest,
+    *,
+    options: PosteriorOptions = PosteriorOptions(),  # noqa: B008 - immutable
+    shuffles: int = 5,
+    seed: int = 0,
 ) -> tuple[ColumnImportance, ...]:
     """Measures every column, the most important first; the features of texts count as one column.
 
@@ -57,6 +62,7 @@ def column_importance(
         model: A model of a table.
         data: Rows with labels, as `onepeak.serving.evaluation_data.open_for` reads them; of more than 2,000 a random
             selection is measured.
+        options: How posteriors are read and labels decided.
         shuffles: How often each column is shuffled.
         seed: Of the shuffles.
 
@@ -77,7 +83,7 @@ def column_importance(
 
     def read(values: npt.NDArray[np.float64]) -> Predictions:
         predicted, log_probs, _ = model.row_answers(replace(rows, values=values))
-        return model.read(Predictions(predicted_index=predicted, log_probs=log_probs), PosteriorOptions())
+        return model.read(Predictions(predicted_index=predicted, log_probs=log_probs), options)
 
     def error(values: npt.NDArray[np.float64]) -> float:
         return float((read(values).predicted_index - labels).abs().double().mean())

@@ -77,11 +77,14 @@ class PosteriorOptions:
 
     def notes(self, calibration: Calibration | None) -> tuple[str, ...]:
         """What the user should know about the posteriors and about missing intervals."""
-        if calibration is None:
-            return ("posteriors are not calibrated and have no intervals: the model is from an earlier version",)
         notes = []
-        if self.decide == QWK and calibration.qwk is None:
-            notes.append("decided as by default: no rule for QWK was better on the validation samples")
+        if self.decide is not None and self.keeps_labels(calibration):
+            notes.append(
+                "decided as by default: the model has no rule for QWK that was better on its validation samples"
+            )
+        if calibration is None:
+            earlier = "posteriors are not calibrated and have no intervals: the model is from an earlier version"
+            return (*notes, earlier)
         notes += [calibration.note] if calibration.note is not None and not self.raw else []
         if self.used_alpha(calibration) is None:
             had = counted(calibration.num_samples, "validation sample")
@@ -94,7 +97,7 @@ class PosteriorOptions:
         Intervals are always those of the calibrated posterior before projection, on which their width was learnt. They
         contain the predicted label.
         """
-        final = self.projected(log_probs, labels)
+        final = self.projected(log_probs, labels, calibration)
         if calibration is not None and not self.raw:
             final = calibration.temper(final)
         labels = self._decided(final, labels, calibration)
@@ -103,18 +106,21 @@ class PosteriorOptions:
             intervals = calibration.intervals(log_probs, labels, alpha)
         return FinalPosteriors(labels=labels, log_probs=final, intervals=intervals)
 
-    def projected(self, log_probs: LogProbs, labels: Labels) -> LogProbs:
+    def keeps_labels(self, calibration: Calibration | None) -> bool:
+        """Whether labels are the method's own: without a decision, or for "qwk" without a rule that is better."""
+        return self.decide is None or (self.decide == QWK and (calibration is None or calibration.qwk is None))
+
+    def projected(self, log_probs: LogProbs, labels: Labels, calibration: Calibration | None = None) -> LogProbs:
         """Projects the posteriors to one peak if asked for; at the method's own labels if these are kept."""
         if not self.project:
             return log_probs
-        return project(log_probs, labels if self.decide is None else None)
+        return project(log_probs, labels if self.keeps_labels(calibration) else None)
 
     def _decided(self, log_probs: LogProbs, labels: Labels, calibration: Calibration | None) -> Labels:
-        if self.decide is None:
+        if self.decide is None or self.keeps_labels(calibration):
             return labels
-        if self.decide == QWK:
-            rule = None if calibration is None else calibration.qwk
-            return labels if rule is None else rule(log_probs)
+        if self.decide == QWK and calibration is not None and calibration.qwk is not None:
+            return calibration.qwk(log_probs)
         if self.cost is not None:
             return minimum_cost(log_probs, torch.tensor(self.cost, dtype=torch.float64))
         return DECISIONS[self.decide](log_probs)

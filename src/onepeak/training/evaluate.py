@@ -11,14 +11,13 @@ from torch import Tensor
 from onepeak._core.check import readable
 from onepeak._core.reduce import Reduction, weights_of_samples
 from onepeak._core.tensors import LabelProbs, Labels, PerSample
-from onepeak.data.manifest import LabelDistribution
+from onepeak.data.manifest import NEARLY_HALF, LabelDistribution
 from onepeak.errors import InputError, NotFiniteError
 from onepeak.methods.method import Method, offsets_from
 from onepeak.metrics.catalog import DEFAULT_NAMES, collection
 from onepeak.metrics.functional import quadratic_weighted_kappa
 from onepeak.networks.head import MapHead
 from onepeak.networks.network import Network
-from onepeak.posterior import median
 from onepeak.posterior.predictions import Predictions
 from onepeak.training.familiarity import Familiarity
 from onepeak.training.feed import Feed, Indices, on_device
@@ -146,8 +145,8 @@ EXPECTED_MAE = "expected_mae"
 
 
 def medians(labels: Labels | LabelProbs) -> Labels:
-    """Returns labels, or the medians of distributions over them."""
-    return median(labels.log()) if labels.is_floating_point() else labels
+    """Returns labels, or the medians of distributions over them: the labels that the data have, ties included."""
+    return (labels.cumsum(dim=-1) < NEARLY_HALF).sum(dim=-1) if labels.is_floating_point() else labels
 
 
 def expected_errors(predicted: Labels, label_probs: LabelProbs) -> PerSample:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
@@ -38,6 +38,7 @@ from onepeak.training.evaluate import (
 )
 from onepeak.training.familiarity import Familiarity, ImageRange, familiarity_of, save_familiarity
 from onepeak.training.features import Features
+from onepeak.training.feed import Feed
 from onepeak.training.imbalance import class_weights
 from onepeak.training.loop import Loop
 from onepeak.training.model_files import (
@@ -171,39 +172,20 @@ def train_run(
     folder.mkdir(parents=True, exist_ok=True)
     if fabric.is_global_zero:
         clear_unfinished(folder)
-    manifest, recipe = prepared.manifest, settings.recipe
-    select = settings.selection(manifest.name)
     with same_bits():
-        feed, encoder = prepared.feed(split, recipe, fabric.device, settings.network)
-        shape = settings.shape(encoder)
-        weights = class_weights(recipe.class_weight, manifest.labels[split.train], manifest.num_classes)
-        network = make_network(
-            settings, shape, manifest.num_classes, class_weight=weights, features=prepared.features
-        ).to(fabric.device)
-        trained_encoder, whole = None, network
-        if recipe.encoder_lr is not None:
-            trained_encoder = TrainedEncoder(manifest.items, encoder, fabric)
-            whole, feed = trained_encoder.before(network), trained_encoder.feed()
-        loop = Loop(
-            whole,
-            feed,
-            manifest.labels,
+        loop, network, whole, feed, encoder = train_network(
+            settings,
+            prepared,
             split,
-            recipe,
+            folder,
             fabric=fabric,
-            seed=settings.seed,
-            select=select,
+            select=settings.selection(prepared.manifest.name),
             watches=watches,
+            checkpoint_seconds=checkpoint_seconds,
             alone=alone,
-            label_probs=None if manifest.distribution is None else manifest.distribution.probs,
-        ).run(
-            checkpoint=folder / CHECKPOINT,
-            fingerprint=fingerprint(settings, prepared, split, fabric),
-            every_seconds=checkpoint_seconds,
+            keep=test,
         )
-        if trained_encoder is not None and test:
-            (feed, encoder), whole = trained_encoder.kept(folder / ENCODER), network
-        loaded: dict[str, Any] = {"fabric": fabric, "batch_size": recipe.evaluation_batch_size}
+        loaded: dict[str, Any] = {"fabric": fabric, "batch_size": settings.recipe.evaluation_batch_size}
         start = time.perf_counter()
         valid = predict(whole, feed, split.valid, loop.device_labels, **loaded)
         if not test:
@@ -225,11 +207,77 @@ def train_run(
         valid=valid,
         test=test_part,
         encoder=encoder,
-        class_weight=weights,
+        class_weight=weights_of_classes(settings, prepared, split),
         evidence_range=strength,
         familiarity=familiarity,
     )
     return write_run(settings, prepared, split, folder, trained, notes or {})
+
+
+class TrainedNetwork(NamedTuple):
+    """What a training gave."""
+
+    loop: Loop
+    network: Network
+    whole: Network
+    """The same with what stands before it for `feed`: an encoder of texts that was trained and is not kept."""
+    feed: Feed
+    encoder: TableEncoder | None
+
+
+def train_network(
+    settings: RunSettings,
+    prepared: Prepared,
+    split: Split,
+    folder: Path,
+    *,
+    fabric: "Fabric",
+    select: str,
+    watches: tuple[Watch, ...] = (),
+    checkpoint_seconds: float | None = None,
+    alone: bool = True,
+    keep: bool = True,
+) -> TrainedNetwork:
+    """Trains on the training part, or resumes from the folder's checkpoint; with `keep`, writes a trained encoder."""
+    manifest, recipe = prepared.manifest, settings.recipe
+    feed, encoder = prepared.feed(split, recipe, fabric.device, settings.network)
+    network = make_network(
+        settings,
+        settings.shape(encoder),
+        manifest.num_classes,
+        class_weight=weights_of_classes(settings, prepared, split),
+        features=prepared.features,
+    ).to(fabric.device)
+    trained_encoder, whole = None, network
+    if recipe.encoder_lr is not None:
+        trained_encoder = TrainedEncoder(manifest.items, encoder, fabric)
+        whole, feed = trained_encoder.before(network), trained_encoder.feed()
+    loop = Loop(
+        whole,
+        feed,
+        manifest.labels,
+        split,
+        recipe,
+        fabric=fabric,
+        seed=settings.seed,
+        select=select,
+        watches=watches,
+        alone=alone,
+        label_probs=None if manifest.distribution is None else manifest.distribution.probs,
+    ).run(
+        checkpoint=folder / CHECKPOINT,
+        fingerprint=fingerprint(settings, prepared, split, fabric),
+        every_seconds=checkpoint_seconds,
+    )
+    if trained_encoder is not None and keep:
+        (feed, encoder), whole = trained_encoder.kept(folder / ENCODER), network
+    return TrainedNetwork(loop, network, whole, feed, encoder)
+
+
+def weights_of_classes(settings: RunSettings, prepared: Prepared, split: Split) -> tuple[float, ...] | None:
+    """Returns the weight of each class in a training."""
+    manifest = prepared.manifest
+    return class_weights(settings.recipe.class_weight, manifest.labels[split.train], manifest.num_classes)
 
 
 def write_run(

@@ -18,7 +18,7 @@ from onepeak.data.splits.files import (
 )
 from onepeak.data.splits.protocols import make_splits
 from onepeak.data.splits.split import Split
-from onepeak.errors import InputError
+from onepeak.errors import InputError, OnepeakError
 
 
 def parts(splits):
@@ -49,6 +49,20 @@ def test_saved_splits_come_back(tmp_path, faces, rows, suffix):
     splits = make_splits(table)
     save_splits(splits, table, file)
     assert parts(load_splits(file, table)) == parts(splits)
+
+
+def test_splits_are_kept_whole_when_others_cannot_be_written_in_their_place(tmp_path, faces, monkeypatch):
+    save_splits(make_splits(faces), faces, file := tmp_path / "splits.csv")
+    before, write_text = file.read_text(), Path.write_text
+
+    def half(path, text, **how):
+        write_text(path, text[: len(text) // 2], **how)
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", half)
+    with pytest.raises(OnepeakError):
+        save_splits(make_splits(faces, seed=1), faces, file)
+    assert file.read_text() == before
 
 
 @pytest.mark.bad_input

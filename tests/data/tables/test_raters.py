@@ -1,12 +1,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from onepeak.data.source import DataSource
 from onepeak.data.splits import item_digests
 from onepeak.data.splits.copies import data_digest
 from onepeak.data.tables.frame import from_frame
 from onepeak.errors import InputError
+from onepeak.training.evaluate import medians
 
 
 @pytest.fixture
@@ -40,6 +42,14 @@ def test_probabilities_and_counts_of_votes_are_the_same_distribution(write):
     assert votes.classes == probs.classes == ("p_a", "p_b", "p_c")
     assert votes.labels.tolist() == probs.labels.tolist() == [1, 0, 2]
     assert (votes.items.columns, votes.label_as, votes.distribution.ratings) == (("x",), "label_probs", None)
+    with_commas = write("x;p_a;p_b\n1,5;0,25;0,75\n2,5;1;0\n")
+    german = DataSource(with_commas, label_probs="p_*").open()
+    assert (german.distribution.probs.tolist(), german.items.values.tolist()) == (
+        [[0.25, 0.75], [1, 0]],
+        [[1.5], [2.5]],
+    )
+    again = DataSource(with_commas, label_probs="p_*").open(like=german.items)
+    assert again.distribution.probs.tolist() == german.distribution.probs.tolist()
     named = from_frame(pd.DataFrame({"x": [1.0, 2], "p0": [0.4, 1], "p1": [0.6, 0]}), label_probs="p0,p1", order="a,b")
     assert (named.classes, named.labels.tolist()) == (("a", "b"), [1, 0])
 
@@ -49,6 +59,12 @@ def test_the_median_of_many_votes_is_not_shifted_by_rounding(write):
     table = pd.DataFrame(votes, columns=[f"p_{k}" for k in range(6)]).assign(x=1.0)
     found = from_frame(table, label_probs="p_*").labels
     np.testing.assert_array_equal(found, (2 * votes.cumsum(axis=1) < votes.sum(axis=1, keepdims=True)).sum(axis=1))
+
+
+def test_training_measures_against_the_labels_of_the_data_where_votes_are_tied():
+    votes = np.random.default_rng(0).multinomial(12, np.ones(5) / 5, size=2000)
+    data = from_frame(pd.DataFrame(votes, columns=[f"p_{k}" for k in range(5)]).assign(x=1.0), label_probs="p_*")
+    assert medians(torch.tensor(data.distribution.probs, dtype=torch.float32)).tolist() == data.labels.tolist()
 
 
 def test_data_that_differ_in_their_distributions_alone_have_different_digests(write):
@@ -64,6 +80,7 @@ def test_data_that_differ_in_their_distributions_alone_have_different_digests(wr
     ("text", "how", "expected"),
     [
         (RATED, {"raters": "ann,bob", "label": "cy"}, r"`raters` must be given in place of `label`, got both"),
+        (RATED, {"raters": "ann,bob", "label_probs": "p_*"}, r"`label_probs` must be given in place of `raters`"),
         (RATED, {"raters": "ann"}, r"`raters` must name two columns or more, each once, got 'ann'"),
         (RATED, {"raters": "ann,bop"}, r"Unknown column 'bop'\. Did you mean 'bob'\?"),
         (RATED + "5,,,\n", {"raters": "ann,bob,cy"}, "a label in one of ann, bob, cy, 1 row without one: 6"),
@@ -77,6 +94,9 @@ def test_data_that_differ_in_their_distributions_alone_have_different_digests(wr
 def test_bad_ratings_and_probabilities_are_refused(write, text, how, expected):
     with pytest.raises(InputError, match=f"(?s){expected}"):
         DataSource(write(text), **{"order": "low,mid,high", **how}).open()
+    if {"raters", "label_probs"} <= how.keys():
+        with pytest.raises(InputError, match=expected):
+            from_frame(pd.read_csv(write(text)), **how)
 
 
 def test_rows_without_a_rating_are_left_out_if_that_is_allowed(write):

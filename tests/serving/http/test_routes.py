@@ -497,9 +497,12 @@ def test_rows_of_a_request_are_one_patient_or_have_one_by_name(ask_table, table)
         ({"group": "patient"}, "`group` has no effect without `combine`"),
         ({"combine": "mean", "decide": "median"}, "leave out `decide` and `project`"),
         ({"combine": "worst", "group": "ward"}, "it lacks ward"),
+        ({"combine": "worst", "group": "patient"}, "`rows[0]`: 'patient' must name a group, got none"),
+        ({"combine": "worst", "group": "bed"}, "`rows[0]`: 'bed' must name a group, got none"),
     ],
 )
 def test_a_group_that_cannot_be_asked_for_is_refused(ask_table, params, message):
-    answer = ask_table.post("/v1/predict", json={"rows": [{"size": 1, "tone": "dark"}]}, params=params)
+    row = {"size": 1, "tone": "dark", "patient": None, "bed": " "}
+    answer = ask_table.post("/v1/predict", json={"rows": [row]}, params=params)
     assert answer.status_code == 422
     assert message in answer.json()["error"]["message"]

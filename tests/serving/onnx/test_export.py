@@ -26,7 +26,7 @@ from onepeak.training.familiarity import Familiarity
 from onepeak.training.model_files import ModelDescription
 from onepeak.training.table_encoder import TableEncoder
 from onnx_answers import answers_of, asked, check_same
-from table_models import CALIBRATION, ENCODER, said_of_rows, table_model, table_rows
+from table_models import CALIBRATION, ENCODER, RULE, said_of_rows, table_model, table_rows
 from trained_models import image_run, table_run
 
 CLIENT = Path(__file__).parents[3] / "examples" / "onnx_client.py"
@@ -301,6 +301,11 @@ def test_a_file_says_how_to_make_its_inputs_and_what_the_answers_mean():
     assert rows["preprocessing"]["categories"] == {"tone": ["pale", "2", "dark"]}
     assert (rows["temperature"], rows["alpha"], rows["projected"]) == (3.0, 0.2, True)
     assert rows["decision"] == {"name": "median", "of": "the posterior in log_probs"}
+    ruled, unruled = (
+        read(table_model("po", calibration=replace(CALIBRATION, qwk=rule)), decide="qwk") for rule in (RULE, None)
+    )
+    assert ruled["decision"] == {"name": "qwk", "of": "the posterior in log_probs"}
+    assert unruled["decision"] == {"name": "mean", "of": "the method's own outputs"}
     uncalibrated = read(table_model("po"))
     assert (uncalibrated["temperature"], uncalibrated["alpha"]) == (1.0, None)
     assert "not calibrated" in uncalibrated["notes"][0]

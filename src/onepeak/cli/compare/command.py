@@ -95,7 +95,7 @@ def compare(
         network=options.network_settings(**network),
     )
     folder = out or begun or Path("out", experiment.name)
-    run.check_before(experiment, folder, rows)
+    run.check_before(experiment, folder, rows, logger)
     trained_by = run.executor_of(executor, device=device, workers=workers, threads=threads, pack=pack, ray=ray)
     device = device if executor == "local" else "auto"  # a cluster may have GPUs where this machine has none
     if dry_run:

@@ -101,9 +101,10 @@ def _table_in_root(plan: Experiment, changes: Mapping[str, Any]) -> Path | None:
     return table if table.is_file() else None
 
 
-def check_before(experiment: Experiment, folder: Path, rows: Mapping[str, str]) -> None:
-    """Refuses a folder of other things, and rows that the table will not have, before anything is trained."""
+def check_before(experiment: Experiment, folder: Path, rows: Mapping[str, str], logger: str) -> None:
+    """Refuses a folder of other things, rows that the table will not have, and an unknown logger."""
     check_folder_path(folder)
+    check_logger(logger)
     labels = [entry.label for entry in experiment.methods]
     labels += [path.name for path in sorted((folder / RUNS).glob("*")) if path.name not in labels]
     check_rows(labels, against=rows.get("against"), alone=rows.get("alone"))
@@ -235,7 +236,6 @@ def run_comparison(
         FailedRunsError: Some runs failed; the others are done, and what they found is printed.
     """
     check_folder_path(folder)
-    check_logger(logger)
     prepared_experiment = open_experiment(experiment, cache=cache, quiet=quiet, device=device)
     prepared_experiment = replace(prepared_experiment, logger=logger)
     runs = grid(experiment.methods, prepared_experiment.splits)

@@ -67,7 +67,8 @@ class Finding:
 
 
 def find_copies(manifest: Manifest, digests: Sequence[str]) -> list[Finding]:
-    """Returns the groups of samples with equal fingerprints, those with different labels first."""
+    """Returns the groups of copies by fingerprints, of texts by `copy_digests`; those with different labels first."""
+    digests = copy_digests(manifest.items) if has_texts(manifest.items) else digests
     return conflicts_first([Finding.of(manifest, "copies", items) for items in copies_of(manifest, digests)])
 
 

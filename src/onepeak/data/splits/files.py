@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from onepeak._core.files import read_text
+from onepeak._core.files import read_text, write_text_in_one_step
 from onepeak._core.imports import Frame
 from onepeak._core.wording import counted, listed
 from onepeak.data.manifest import ImageFiles, Manifest
@@ -40,9 +40,9 @@ def save_splits(splits: Sequence[Split], manifest: Manifest, path: Path) -> None
     text = splits_to_json(splits, manifest) if suffix == ".json" else splits_to_csv(splits, manifest)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise InputError(f"The splits cannot be written to {path}: {error.strerror}.") from error
+    write_text_in_one_step(path, text)
 
 
 def load_splits(path: Path, manifest: Manifest) -> list[Split]:

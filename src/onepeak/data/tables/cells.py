@@ -68,7 +68,7 @@ def with_points(texts: Sequence[str], *, commas: Commas) -> list[str] | None:
 
 def columns_with_points(frame: Frame, names: Collection[str], *, commas: Commas) -> tuple[Frame, tuple[str, ...]]:
     """Applies `with_points` to the numeric columns of a table of text, and returns a note on those with commas."""
-    if commas == "never":
+    if commas == "never" or not names:
         return frame, ()
     pointed, with_commas = frame.copy(), dict[str, Sequence[str]]()
     for name in frame.columns.intersection(list(names), sort=False):

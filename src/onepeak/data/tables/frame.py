@@ -83,6 +83,8 @@ def from_frame(
     if not len(frame):
         raise InputError("The table must have at least one row, got none.")
     several, label_notes, labels_of_rows = list[Fault](), tuple[str, ...](), frame
+    if raters and label_probs:
+        raise InputError("`label_probs` must be given in place of `raters`, got both.", argument="label_probs")
     if kind := "raters" if raters else "label_probs" if label_probs else None:
         names = several_columns(frame, kind, raters or label_probs or "")
         labels_of_rows, label = frame[names], ",".join(names)

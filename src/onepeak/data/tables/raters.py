@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from onepeak.data.tables.encode import cell_fault
 from onepeak.data.tables.faults import FEW, Fault, missing_cells
 from onepeak.errors import InputError
 
-Read = tuple[OrderedLabels | None, LabelDistribution | None, list[Fault]]
+Read: TypeAlias = tuple[OrderedLabels | None, LabelDistribution | None, list[Fault]]
+_MEDIAN = "training minimises the expected loss, and the label of a sample is the median (of two classes, the lower)"
 
 
 def read_ratings(frame: Frame, *, order: Order | None, rows: Sequence[Hashable]) -> Read:
@@ -35,8 +37,9 @@ def read_ratings(frame: Frame, *, order: Order | None, rows: Sequence[Hashable])
     )
     if not given:
         return None, None, faults
+    written = [frame[name].tolist() for name in raters]
     read, wrong = read_labels(
-        [frame[raters[rater]].iloc[row] for row, rater in given], order=order, rows=[rows[row] for row, _ in given]
+        [written[rater][row] for row, rater in given], order=order, rows=[rows[row] for row, _ in given]
     )
     faults += [_of_rows(fault, given) for fault in wrong]
     if read is None:
@@ -45,15 +48,11 @@ def read_ratings(frame: Frame, *, order: Order | None, rows: Sequence[Hashable])
     ratings[tuple(np.array(given).T)] = read.labels
     votes = (ratings[:, :, None] == np.arange(len(read.classes))).sum(axis=1).astype(np.float64)
     found = LabelDistribution.of(votes, columns=raters, ratings=ratings)
-    pairs = [(ratings[:, one], ratings[:, two]) for one, two in combinations(range(len(raters)), 2)]
-    both = [(one >= 0) & (two >= 0) for one, two in pairs]
-    same = sum(int((one == two)[known].sum()) for (one, two), known in zip(pairs, both, strict=True))
-    shared = sum(int(known.sum()) for known in both)
-    notes = (
-        f"labels of {counted(len(raters), 'rater')} ({listed(raters)})"
-        + (f", of whom two agree on {same / shared:.1%} of samples" if shared else ", none of a sample in common")
-        + f"; {MEDIAN}",
-    )
+    pairs = list(combinations(ratings.T, 2))
+    shared = sum(int(((one >= 0) & (two >= 0)).sum()) for one, two in pairs)
+    same = sum(int(((one >= 0) & (one == two)).sum()) for one, two in pairs)
+    agree = f"of whom two agree on {same / shared:.1%} of samples" if shared else "none of a sample in common"
+    notes = (f"labels of {counted(len(raters), 'rater')} ({listed(raters)}), {agree}; {_MEDIAN}",)
     labels = np.where(votes.any(axis=1), found.medians, -1)
     return OrderedLabels(labels=labels, classes=read.classes, notes=(*notes, *read.notes)), found, faults
 
@@ -85,11 +84,8 @@ def read_probabilities(frame: Frame, *, order: Order | None, rows: Sequence[Hash
         faults.append(Fault(indices=tuple(bad), sentence=sentence, advice="Correct them", reason=reason))
     votes[bad] = np.eye(len(names))[0]  # these rows are left out, or an error
     found = LabelDistribution.of(votes, columns=names)
-    notes = (f"labels are probabilities in {listed(names)}; {MEDIAN}", f"order: {shown_order(classes)}")
+    notes = (f"labels are probabilities in {listed(names)}; {_MEDIAN}", f"order: {shown_order(classes)}")
     return OrderedLabels(labels=found.medians, classes=classes, notes=notes), found, faults
-
-
-MEDIAN = "training minimises the expected loss, and the label of a sample is the median (of two classes, the lower)"
 
 
 def _of_rows(fault: Fault, given: Sequence[tuple[int, int]]) -> Fault:

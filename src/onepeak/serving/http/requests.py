@@ -215,7 +215,7 @@ def request_body(model: Model, limits: Limits) -> dict[str, Any]:
 def _images(limits: Limits) -> dict[str, Any]:
     form = {
         "type": "object",
-        "description": f"Up to {limits.max_items} files; the names of their fields do not matter.",
+        "description": f"Up to {limits.max_items} files; the names of their fields matter only with `combine`.",
         "properties": {"images": {"type": "array", "items": _FILE, "minItems": 1}},
         "required": ["images"],
         "additionalProperties": False,

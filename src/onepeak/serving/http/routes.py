@@ -128,7 +128,7 @@ def predict_router(
                 rows = await run(partial(_rows, body, model, limits, options.group))
                 outcome = await predictor.rows(rows, posterior_options)
                 names: list[str | None] = [None] * len(outcome.answers)
-                of = ["" if options.group is None else str(row[options.group]) for row in rows]
+                of = ["" if options.group is None else str(row[options.group]).strip() for row in rows]
             else:
                 uploads = await run(partial(uploads_of, body, kind, max_items=limits.max_items))
                 share.take("pixels", _num_pixels(uploads, limits))
@@ -218,9 +218,13 @@ def _num_pixels(uploads: Sequence[Upload], limits: Limits) -> int:
 def _rows(body: bytes, model: Model, limits: Limits, group: str | None) -> list[dict[str, Any]]:
     table = model.description.table
     assert table is not None
-    also = () if group is None else (group,)
-    columns, names = dict.fromkeys((*table.given_columns, *also)), (*table.named_columns, *also)
-    return rows_of_body(body, columns=tuple(columns), categories=names, max_rows=limits.max_rows)
+    also = () if group is None or group in table.given_columns else (group,)
+    columns, names = (*table.given_columns, *also), (*table.named_columns, *also)
+    rows = rows_of_body(body, columns=columns, categories=names, max_rows=limits.max_rows)
+    for place, row in enumerate(rows):  # no name would make one patient of several
+        if group is not None and (row[group] is None or not str(row[group]).strip()):
+            raise RequestError(422, f"`rows[{place}]`: {group!r} must name a group, got none: give each row its own.")
+    return rows
 
 
 def _check_groups(options: Options, read: PosteriorOptions, *, rows: bool) -> None:
@@ -230,7 +234,10 @@ def _check_groups(options: Options, read: PosteriorOptions, *, rows: bool) -> No
         )
         raise InputError(f"`group` has no effect {where}. Leave it out.")
     if options.combine is not None and (read.decide is not None or read.project):
-        raise InputError("`combine` needs posteriors as the model gives them: leave out `decide` and `project`.")
+        raise InputError(
+            "`combine` needs posteriors as the model gives them: leave out `decide` and `project`, here and where the "
+            "server is started."
+        )
 
 
 def _content(
@@ -271,14 +278,13 @@ def _groups(
 ) -> dict[str, Any]:
     """The predictions for groups, and the notes with what is to be known of them."""
     samples = {item: each for item, each in enumerate(outcome.answers) if isinstance(each, Row)}
-    names = [of[item] for item in samples]
+    items: dict[str, list[int]] = {}
+    for item in samples:
+        items.setdefault(of[item], []).append(item)
+    rows = combine_rows(model, list(samples.values()), [of[item] for item in samples], how, options)
     found = [
-        {
-            "group": row.source,
-            "items": [item for item, name in zip(samples, names, strict=True) if name == row.source],
-            **_answer(row, actions, unsure),
-        }
-        for row in combine_rows(model, list(samples.values()), names, how, options)
+        {"group": name, "items": own, **_answer(row, actions, unsure)}
+        for (name, own), row in zip(items.items(), rows, strict=True)
     ]
     return {"groups": found, "notes": (*outcome.notes, *group_notes(model, how, options))}
 

@@ -167,6 +167,7 @@ def metadata(
     """Returns the file's `metadata_props`."""
     about = model.description
     calibration = about.calibration
+    own_labels = posterior_options.keeps_labels(calibration)
     entries = {
         "classes": about.classes,
         "preprocessing": _of_images(about, about.resize, size)
@@ -178,8 +179,8 @@ def metadata(
         "temperature": 1.0 if calibration is None or posterior_options.raw else calibration.temperature,
         "projected": posterior_options.project,
         "decision": {
-            "name": posterior_options.decide or model.network.method.decision,
-            "of": "the method's own outputs" if posterior_options.decide is None else "the posterior in log_probs",
+            "name": model.network.method.decision if own_labels else posterior_options.decide,
+            "of": "the method's own outputs" if own_labels else "the posterior in log_probs",
             **({} if posterior_options.cost is None else {"costs": posterior_options.cost}),
         },
         "alpha": posterior_options.used_alpha(calibration),
@@ -201,13 +202,13 @@ def _of_images(about: ModelDescription, resize: Resize, size: tuple[int, int] | 
         "decode": f"first frame or page, turned upright by its EXIF orientation, 8 bits per channel (16-bit images: "
         f"{scaled} is scaled), transparent pixels on white, no colour management",
         "resize": {**asdict(resize), "filter": "Pillow's BILINEAR, which widens its support when it shrinks"},
-        "resize_in_words": _in_words_onnx_metadata(resize),
+        "resize_in_words": _resize_in_words(resize),
         **only,
         "inside_the_file": f"(x / 255 - {mean}) / {std}",
     }
 
 
-def _in_words_onnx_metadata(resize: Resize) -> str:
+def _resize_in_words(resize: Resize) -> str:
     if resize == Resize():
         return "Images keep their size; those of one batch have one size."
     factor = f"{resize.scale:g}"

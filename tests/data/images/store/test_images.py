@@ -16,7 +16,7 @@ def store(tmp_path):
     return build_store(ImageArrays(pixels=pixels), cache_dir=tmp_path)
 
 
-def test_a_image_is_a_view_with_its_colours_first(store):
+def test_an_image_is_a_view_with_its_colours_first(store):
     image = store[1]
     assert image.shape == (3, 4, 5)
     assert image.dtype == torch.uint8
