@@ -198,12 +198,12 @@ def _as_predicted(found: "Evaluation") -> list[tuple[str, ...]]:
     figures = {**found.calibrated, "cost": found.cost, "paradoxical": found.paradoxical}
     figures["noticeably_paradoxical"] = found.noticeably_paradoxical
     titles = {
-        "coverage": "Share of samples whose interval contains the true class; target "
+        "coverage": f"Share of {found.unit}s whose interval contains the true class; target "
         f"{1 - found.calibrated.get('alpha', 0):.4f}",
         "interval_size": "Mean number of classes in an interval",
         **{name: f"{METRICS[name].title}, calibrated" for name in _HEADLINES if name in found.calibrated},
-        "cost": "Mean cost per sample",
-        "paradoxical": "Share of samples whose two most probable classes are not neighbours",
+        "cost": f"Mean cost per {found.unit}",
+        "paradoxical": f"Share of {found.unit}s whose two most probable classes are not neighbours",
         "noticeably_paradoxical": "The same where the second class has a probability of at least 5 %",
     }
     sure = found.confidence
@@ -241,7 +241,7 @@ def _by_class(classes: tuple[str, ...], found: "Evaluation") -> tuple[tuple[str,
         within = ("" if math.isnan(share) else f"{share:.2f}" for share in shares)
         rows.append((name, f"{count:,}", f"{row[label]:,}", *within, *(f"{number:,}" for number in row[: len(given)])))
     about_intervals = () if intervals is None else ("covered", "interval")
-    return ("class", "samples", "correct", *about_intervals, *(f"predicted {name}" for name in given)), rows
+    return ("class", f"{found.unit}s", "correct", *about_intervals, *(f"predicted {name}" for name in given)), rows
 
 
 def _by_rater(raters: dict[str, dict[str, float]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
