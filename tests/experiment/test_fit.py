@@ -13,10 +13,10 @@ from onepeak.data.source import DataSource
 from onepeak.errors import InputError
 from onepeak.experiment import fit as fitting
 from onepeak.experiment import search as searching
-from onepeak.experiment.executors.here import HereExecutor
 from onepeak.experiment.fit import FitPlan, Stage, begin_fit, check_same, fit, leaderboard, make_plan, plan_text
 from onepeak.experiment.plan import Experiment, entries_from_text
 from onepeak.experiment.search import Cost, Step, UnfinishedError, next_step, searched, spread
+from onepeak.experiment.task import HereExecutor
 from onepeak.training.recipe import Recipe
 
 PLAN = FitPlan(

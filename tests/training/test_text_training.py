@@ -77,6 +77,8 @@ def test_every_sample_is_in_one_batch_among_texts_of_its_length(prepared, split)
     assert sorted(arranged) == sorted(order)
     np.testing.assert_array_equal(arranged, feed.in_batches(order, 16, seed=0, epoch=1))
     assert (arranged != feed.in_batches(order, 16, seed=0, epoch=2)).any()
+    few, drawn = order[:17], np.random.default_rng(0)  # the last batch, of one text, is left out
+    assert len({feed.in_batches(drawn.permutation(few), 16, seed=0, epoch=n)[-1] for n in range(20)}) > 5
 
     def spread(samples):
         return np.mean([np.ptp(feed.lengths[samples[start : start + 16]]) for start in range(0, 144, 16)])

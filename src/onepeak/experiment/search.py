@@ -21,8 +21,8 @@ from onepeak.experiment.folder import read_result
 from onepeak.experiment.grid import Run
 from onepeak.experiment.plan import Experiment, MethodEntry
 from onepeak.experiment.prepared import PreparedExperiment
-from onepeak.experiment.tuning import chosen, in_words
-from onepeak.training.convergence import ran_out, values_to_lower
+from onepeak.experiment.tuning import in_words
+from onepeak.training.convergence import ran_out, to_lower, values_to_lower
 from onepeak.training.recipe import Recipe
 from onepeak.training.run import CHECKPOINT
 
@@ -326,12 +326,7 @@ class Search:
 
     def ranked(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Returns the candidates, the best first; of equals, the first."""
-        higher = chosen([0.0, 1.0], self.select) == 1
-
-        def cost(each: Candidate) -> float:
-            return math.inf if math.isnan(each.score) else -each.score if higher else each.score
-
-        return sorted(candidates, key=cost)
+        return sorted(candidates, key=lambda each: to_lower(each.score, self.select))
 
     def drop_all_but(self, best: Candidate) -> None:
         """Removes the weights of all candidates but one; their records stay until the end."""

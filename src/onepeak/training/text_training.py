@@ -67,10 +67,9 @@ class TokenFeed(Feed):
         found: list[Indices] = []
         for start in range(0, len(order), _BATCHES_SORTED * batch_size):
             part = order[start : start + _BATCHES_SORTED * batch_size]
-            part = part[np.argsort(self.lengths[part], kind="stable")]
-            whole = len(part) // batch_size * batch_size
-            batches = part[:whole].reshape(-1, batch_size)
-            found += [draw.permutation(batches).ravel(), part[whole:]]
+            part, rest = np.split(part, [len(part) // batch_size * batch_size])  # any texts, as it may be left out
+            batches = part[np.argsort(self.lengths[part], kind="stable")].reshape(-1, batch_size)
+            found += [draw.permutation(batches).ravel(), rest]
         return np.concatenate(found)
 
 
