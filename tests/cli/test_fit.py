@@ -10,6 +10,8 @@ from safetensors.torch import save_file
 
 import onepeak
 from onepeak.experiment.finish import choice_of
+from onepeak.posterior.predictions import Predictions
+from onepeak.training.ensemble import _is_better
 
 
 @pytest.fixture(scope="module")
@@ -123,3 +125,22 @@ def test_flips_need_images(run, table, tmp_path):
     status, _, errors = run("fit", table, "--label", "grade", "--flips", "--device", "cpu", "--out", tmp_path / "o")
     assert status == 2
     assert "`--flips` needs several networks (--preset good or best) of images that training mirrors" in errors
+
+
+def test_flips_are_kept_where_they_are_better_and_never_for_a_metric_without_a_value():
+    labels = torch.tensor([0, 1, 1])
+
+    def predictions(probs, predicted):
+        log_probs = torch.tensor([[1 - each, each] for each in probs]).log()
+        return Predictions(
+            items=labels.numpy(), truth=labels, predicted_index=torch.tensor(predicted), log_probs=log_probs
+        )
+
+    right, sure = predictions((0.1, 0.6, 0.6), (0, 1, 1)), predictions((0.1, 0.9, 0.9), (0, 1, 1))
+    wrong = predictions((0.1, 0.4, 0.6), (0, 0, 1))
+    for metric in ("mae", "accuracy"):
+        assert _is_better(right, wrong, metric)
+        assert not _is_better(wrong, right, metric)
+        assert _is_better(sure, right, metric)  # by the ranked probability score
+    one_class = predictions((0.9, 0.9, 0.9), (1, 1, 1))  # no rank correlation with it
+    assert not _is_better(one_class, right, "tau")

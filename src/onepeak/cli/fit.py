@@ -61,11 +61,11 @@ def fit(
 
     from onepeak.cli.train.warnings import first_weights_notes
     from onepeak.experiment.events import Executor
-    from onepeak.experiment.executors.here import HereExecutor
     from onepeak.experiment.executors.local import LocalExecutor
     from onepeak.experiment.fit import METHODS, begin_fit, check_same, leaderboard, make_plan
     from onepeak.experiment.fit import fit as fit_model
     from onepeak.experiment.plan import entries_from_text
+    from onepeak.experiment.task import HereExecutor
     from onepeak.training.devices import make_fabric
     from onepeak.training.out_folder import check_out, refuse_others
     from onepeak.training.progress import check_logger

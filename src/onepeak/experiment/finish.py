@@ -123,7 +123,8 @@ def refit(
     make_out(out)
     plan = read_plan(choice.comparison / CONFIG)
     (entry,) = [each for each in plan.methods if each.label == choice.label]
-    prepared_experiment = open_experiment(replace(plan, methods=(entry,), tune={}), cache=cache, quiet=True)
+    plan = replace(plan, methods=(entry,), tune={})
+    prepared_experiment = open_experiment(plan, cache=cache, quiet=True, device=fabric.device.type)
     prepared, settings = prepared_experiment.prepared, prepared_experiment.settings(entry)
     kept = [read_run(run / RESULT).best_epoch + 1 for run in choice.runs]
     recipe = replace(

@@ -1,6 +1,6 @@
-"""Trains one run of an experiment in this process, for any executor."""
+"""Trains one run of an experiment in this process, for any executor, or several one after the other."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -120,3 +120,24 @@ class _Watch:
     def epoch(self, row: Row) -> None:
         """Reports the epoch's row."""
         self.report(EpochDone(run=self.run, row=row | {"epoch": self.before + row["epoch"]}))
+
+
+class HereExecutor:
+    """Trains runs one after the other, where a training takes less time than to start a process; see `Executor`."""
+
+    workers = 1
+
+    def __init__(self, fabric: "Fabric") -> None:
+        self.fabric = fabric
+        self.devices = (f"this process on {fabric.device}",)
+
+    def speedup(self, num_runs: int) -> float:  # noqa: ARG002 - as for every executor
+        """See `Executor`."""
+        return 1.0
+
+    def run(
+        self, runs: Sequence[Run], prepared_experiment: PreparedExperiment, folder: Path, *, report: Report
+    ) -> None:
+        """Trains all runs; see `Executor`."""
+        for run in runs:
+            report(train_task(run, prepared_experiment, folder, fabric=self.fabric, report=report))

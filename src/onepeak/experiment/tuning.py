@@ -16,7 +16,7 @@ from onepeak._core.formats import json_text
 from onepeak._core.imports import Frame
 from onepeak.data.splits import Split
 from onepeak.experiment.folder import read_result
-from onepeak.metrics.catalog import METRICS
+from onepeak.training.convergence import to_lower
 from onepeak.training.loop import DivergedError
 from onepeak.training.out_folder import RESULT
 from onepeak.training.prepare import Prepared
@@ -90,11 +90,7 @@ def train_tuned(
 
 def chosen(values: Sequence[float], select: str) -> int:
     """Returns the position of the best value of a validation metric, the first of equals; NaN is never the best."""
-    higher = select not in ("loss", "last") and METRICS[select].higher_is_better
-    worst_last = [
-        math.inf if math.isnan(value) else -value if higher and math.isfinite(value) else value for value in values
-    ]
-    return min(range(len(values)), key=worst_last.__getitem__)
+    return min(range(len(values)), key=lambda place: to_lower(values[place], select))
 
 
 def tuned_note(results: Frame) -> str | None:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import torch
 
 from onepeak._core.tensors import Labels
@@ -94,10 +93,19 @@ def values_to_lower(folder: Path, selected_by: str) -> list[float]:
     name = f"valid_{selected_by}"
     if name not in (columns := history_columns(folder)):
         raise InputError(f"{folder / HISTORY} must have the column {name!r}, by which the epoch was selected.")
-    higher = selected_by != "loss" and METRICS[selected_by].higher_is_better
-    values = -columns[name] if higher else columns[name]
-    listed: list[float] = np.where(np.isnan(values), math.inf, values).tolist()  # undefined is never the best
-    return listed
+    return [to_lower(value, selected_by) for value in columns[name].tolist()]
+
+
+def to_lower(value: float, select: str) -> float:
+    """Returns a value of a validation metric so that the lowest is the best, which an undefined one never is.
+
+    Example:
+        >>> to_lower(0.9, "accuracy"), to_lower(0.9, "mae"), to_lower(math.nan, "mae")
+        (-0.9, 0.9, inf)
+    """
+    if not math.isfinite(value):
+        return math.inf
+    return -value if select in METRICS and METRICS[select].higher_is_better else value
 
 
 def has_stalled(epoch: int, *, best_epoch: int, patience: int | None) -> bool:

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from onepeak.data.splits import Split
-from onepeak.metrics.catalog import METRICS
 from onepeak.networks.build import mean_of
 from onepeak.networks.head import MeanHead
 from onepeak.networks.network import Network
 from onepeak.posterior.predictions import Predictions
 from onepeak.training.checkpoint import load_checkpoint
+from onepeak.training.convergence import to_lower
 from onepeak.training.devices import same_bits
 from onepeak.training.evaluate import measure, predict
 from onepeak.training.familiarity import familiarity_of
@@ -123,6 +123,4 @@ def _is_better(found: Predictions, usual: Predictions, select: str) -> bool:
     """Whether predictions have a better selection metric; of equal ones, a lower ranked probability score."""
     name = "mae" if select in ("last", "loss") else select
     before, after = (measure(each, names=(name, "rps")) for each in (usual, found))
-    if before[name] == after[name]:
-        return after["rps"] < before["rps"]
-    return (after[name] > before[name]) == METRICS[name].higher_is_better
+    return (to_lower(after[name], name), after["rps"]) < (to_lower(before[name], name), before["rps"])

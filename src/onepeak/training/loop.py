@@ -18,11 +18,11 @@ from onepeak._core.imports import require
 from onepeak._core.reduce import weights_of_samples
 from onepeak.data.splits import Split
 from onepeak.errors import InputError, OnepeakError
-from onepeak.metrics.catalog import METRICS, collection
+from onepeak.metrics.catalog import collection
 from onepeak.networks.network import Network
 from onepeak.networks.weights import own_random_numbers
 from onepeak.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from onepeak.training.convergence import has_stalled
+from onepeak.training.convergence import has_stalled, to_lower
 from onepeak.training.evaluate import EXPECTED_MAE, Answers, answers, loss_or_nan, measured_names, medians, validate
 from onepeak.training.feed import Feed, Indices, batch_slices, epoch_order, on_device
 from onepeak.training.graphs import RecordedAnswers, RecordedSteps, can_be_recorded
@@ -327,10 +327,9 @@ class Loop:
 
         Of equal epochs the first is kept; with the recipe's "as_published" the last, as the paper's code does.
         """
-        higher = self.select not in ("loss", EXPECTED_MAE) and METRICS[self.select].higher_is_better
-        better = value > self.best_value if higher else value < self.best_value
+        better = to_lower(value, self.select) < to_lower(self.best_value, self.select)
         better |= self.recipe.select == "as_published" and value == self.best_value
-        if better or not self.best or (math.isnan(self.best_value) and not math.isnan(value)):
+        if better or not self.best:
             self.keep(value)
 
     def keep(self, value: float) -> None:
