@@ -116,9 +116,7 @@ def test_every_reliability_figure_says_what_it_leaves_out(found):
     captions = [chart.caption for chart in found["reliability"].charts]
     assert any(captions)
     for caption in filter(None, captions):
-        assert re.fullmatch(
-            r"Not shown: \d+ points? with fewer than 10 (predictions|events) \(\d+ of all \d+\)\.", caption
-        )
+        assert re.fullmatch(r"Not shown: \d+ points? of under 10 (predictions|events) \(\d+ of \d+\)\.", caption)
 
 
 def test_intervals_from_few_samples_are_told_of_once(found, tmp_path):

@@ -93,7 +93,7 @@ def left_out(found: Mapping[str, Reliability], statement: Statement) -> str:
     gone = total - sum(each.count for each in points)
     unit = {"confidence": "predictions", "cumulative": "events"}[statement]
     hidden = counted(len(bins) - len(points), "point")
-    return f"Not shown: {hidden} with fewer than {FEWEST} {unit} ({gone:,} of all {total:,})."
+    return f"Not shown: {hidden} of under {FEWEST} {unit} ({gone:,} of {total:,})."
 
 
 def _visible_bins(found: Reliability, statement: Statement) -> tuple[ReliabilityBin, ...]:
