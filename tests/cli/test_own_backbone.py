@@ -140,7 +140,7 @@ def test_a_run_is_inspected_as_it_lies_on_disk_where_its_code_is_not_trusted(app
         assert REFUSED in first
         assert client.get("/try").status_code == 404
         samples = client.get("/v1/inspect/samples").json()
-        assert (samples["kind"], samples["total"], len(samples["entries"][0]["probs"])) == ("pictures", 7, 3)
+        assert (samples["kind"], samples["total"], len(samples["entries"][0]["log_probs"])) == ("pictures", 7, 3)
     with client_of(app_of("inspect", RUN, folder=place, trust="nets")) as client:
         assert "evidence maps are missing" not in client.get("/").text
         assert client.get("/try").status_code == 200
@@ -163,9 +163,9 @@ def test_a_comparison_shows_evidence_where_the_code_is_trusted_and_says_why_it_d
             entry = client.get("/v1/inspect/samples").json()["entries"][0]
             address = f"{entry['part']}/{entry['item']}"
             (answer,) = client.get(f"/v1/inspect/sample/{address}").json()["answers"]
-            evidence = client.get(f"/evidence/{address}?method=elb&label=0")
+            evidence = client.get(f"/v1/inspect/evidence/{address}?method=elb&label=0")
             assert client.get(f"/image/{address}").status_code == 200
             if trust:
-                assert (answer["no_evidence"], evidence.headers["content-type"]) == ("", "image/png")
+                assert (answer["no_evidence"], evidence.status_code) == ("", 200)
             else:
                 assert (answer["no_evidence"].startswith(REFUSED), evidence.status_code) == (True, 404)

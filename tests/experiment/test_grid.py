@@ -6,6 +6,7 @@ import pytest
 from onepeak.data.splits import Split
 from onepeak.experiment.grid import Run, Work, grid, work_of
 from onepeak.experiment.plan import MethodEntry
+from onepeak.training.feed import RowFeed
 from onepeak.training.loop import Loop
 from onepeak.training.recipe import Recipe
 
@@ -42,6 +43,7 @@ def test_the_work_is_counted_as_the_loop_does_it(train, batch, steps, trained, f
 
     loop = object.__new__(Loop)  # of which only the batches are asked for
     loop.split, loop.recipe, loop.fabric, loop.seed, loop.epoch = split, recipe, fabric, 0, 0
+    loop.feed = object.__new__(RowFeed)
     loop.labels = np.zeros(len(np.concatenate(list(split.parts.values()))), dtype=np.int64)
     batches = list(loop.batches())
     assert (len(batches), sum(map(len, batches))) == (steps, trained)
