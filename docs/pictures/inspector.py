@@ -1,4 +1,4 @@
-"""Makes inspector-samples.png, inspector-sample.png and inspector-map.png: pages of the inspector in a browser.
+"""Makes inspector-sample.png: a page of the inspector in a browser.
 
 Run it on a folder of `onepeak compare biopsies`, such as that of `onepeak demo`, from anywhere:
 `python docs/pictures/inspector.py out/biopsies-demo`. Needs chromium.
@@ -19,7 +19,7 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-HERE = Path(__file__).parent
+PICTURE = Path(__file__).parent / "inspector-sample.png"
 LIST = "method=ce&paradoxical=true&sort=disorder"
 """The predictions of cross-entropy that contradict themselves, the worst first."""
 ACTIONS = (
@@ -65,34 +65,25 @@ def worst(address: str) -> dict[str, Any]:
     return max(entries, key=climb)
 
 
-def photograph(page: Page, name: str) -> None:
+def photograph(page: Page) -> None:
     """Writes what is seen, in 256 colours so that the file is small."""
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(500)
-    path = HERE / f"inspector-{name}.png"
-    page.screenshot(path=path)
-    with Image.open(path) as picture:
+    page.screenshot(path=PICTURE)
+    with Image.open(PICTURE) as picture:
         few = picture.convert("RGB").quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-    few.save(path, optimize=True)
+    few.save(PICTURE, optimize=True)
 
 
 def main(folder: Path) -> None:
-    """Photographs the pages of a folder that `onepeak demo` wrote."""
+    """Photographs a page of a folder that `onepeak demo` wrote."""
     with served(folder) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme="light")
-        page.goto(f"{address}samples?{LIST}")
-        page.wait_for_selector("#grid img")
-        photograph(page, "samples")
+        page = browser.new_page(viewport={"width": 1280, "height": 1130}, color_scheme="light")
         sample = worst(address)
-        page.set_viewport_size({"width": 1280, "height": 1130})
         page.goto(f"{address}sample/{sample['part']}/{sample['item']}?{LIST}")
         page.wait_for_selector("#methods .chart[data-drawn]")
-        photograph(page, "sample")
-        page.set_viewport_size({"width": 1280, "height": 890})
-        page.goto(f"{address}map?method=ce")
-        page.wait_for_selector("#points[data-drawn]")
-        photograph(page, "map")
+        photograph(page)
         browser.close()
 
 

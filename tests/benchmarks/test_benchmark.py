@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from benchmark import frozen
-from benchmark_page import Benchmark, chosen_rates
+from benchmark_page import Benchmark, chosen_rates, write_page
 from onepeak.experiment.plan_file import read_plan
 
 EXPERIMENT = Path(__file__).parents[2] / "experiments/benchmark/coffee.toml"
@@ -98,3 +98,9 @@ def test_goals_that_are_missed_are_named_with_their_sets(runs):
     assert "Pairs in order in at least 99.9 % on every set: **met**" in goals[-2]
     assert "**missed** on SWD, table 97.0 %" in goals[-1]
     assert "Lower MAE than `elb` on most sets, and significantly over all: **missed** (1 of 2 sets" in goals[-3]
+
+
+def test_the_page_says_what_the_committed_runs_say():
+    with pytest.raises(SystemExit) as ended:
+        write_page(check=True)
+    assert ended.value.code == 0

@@ -187,6 +187,14 @@ def test_a_second_search_may_find_nothing_and_the_best_of_both_is_the_model(fitt
     assert len(fitted("late", plan=late)["fit"]["board"]) == 1
 
 
+def test_a_method_that_had_no_time_in_the_first_round_is_tried_in_the_next(fitted):
+    alone = [Step(round=number, candidates=1, epochs=3) for number in range(2)]
+    plan = undecided(folds=1)
+    stage = replace(plan.stages[0], steps=[*alone, Step(round=2, candidates=0, epochs=3, reason="enough")])
+    board = fitted(plan=replace(plan, stages=[stage]))["fit"]["board"]
+    assert {row["method"] for row in board} == {"elb", "ce"}
+
+
 def test_on_one_fold_the_model_is_a_single_network(fitted, tmp_path):
     result = fitted(plan=undecided(folds=1, preset="fast"))
     assert result["fit"]["members"] == 1

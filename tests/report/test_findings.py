@@ -45,7 +45,7 @@ def test_a_real_difference_is_a_choice_with_its_statistics(found):
     # t = -1.2 / (0.1 sqrt(1/5 + 1/3)) = -16.43 with 4 degrees of freedom, so p = 0.00008.
     assert found(CLEAR) == (
         [
-            "Take ELB: the lowest error (MAE 4.30 ± 0.16), hardly by chance.",
+            "Take ELB: the lowest error (MAE 4.30 ± 0.16); the difference is unlikely to be chance.",
             "Consistency: with ELB, 99.0 % of adjacent classes fall away from the prediction, with CE only 53.0 %.",
         ],
         [

@@ -221,6 +221,32 @@ def page(report):
     return page_of(report)
 
 
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs a browser: install Debian's package chromium")
+def test_charts_are_printed_as_wide_as_paper_in_dark_ink_and_then_shown_as_before(report):
+    sync_api = pytest.importorskip("playwright.sync_api")
+    look = """() => [...document.querySelectorAll(".chart")].map(chart => {
+        const widths = [...chart.querySelectorAll(".main-svg")].map(each => each.clientWidth);
+        return [Math.max(...widths), chart.layout.font.color];
+    })"""
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="dark")
+        page.goto(report.page.as_uri())
+        page.wait_for_selector(".chart .main-svg")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        page.wait_for_function(
+            "[...document.querySelectorAll('.chart')].every(each => each.querySelector('.main-svg'))"
+        )
+        on_paper = page.evaluate(look)
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        page.wait_for_function("document.querySelector('.main-svg').clientWidth > 1000")
+        on_screen = page.evaluate(look)
+        browser.close()
+    assert max(width for width, _ in on_paper) <= 673  # 178 mm
+    assert {colour for _, colour in on_paper} == {"#1d2126"}
+    assert {colour for _, colour in on_screen} == {"#e6e8ea"}
+
+
 def test_the_report_is_beside_the_runs_and_names_what_it_wrote(folder, report):
     assert report.page == folder / "report.html"
     assert [path.name for path in report.tables] == ["table.csv", "table.md", "table.tex"]

@@ -7,6 +7,7 @@ import torch
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.errors import InputError
 from onepeak.serving import column_importance
+from onepeak.serving.importance import word_weights
 from onepeak.serving.posterior_options import PosteriorOptions
 from table_models import CALIBRATION, ENCODER, table_model, table_rows
 from trained_models import image_run
@@ -67,3 +68,15 @@ def test_the_same_seed_gives_the_same_figures_also_of_a_selection(asked):
 def test_images_are_refused(model):
     with pytest.raises(InputError, match="`data` must be rows of a table, got images"):
         column_importance(model, image_run().manifest)
+
+
+def counted_goods(rows):
+    """Expects one class more for every "good"."""
+    return torch.eye(4)[torch.tensor([row["text"].split().count("good") for row in rows])]
+
+
+def test_a_word_weighs_what_the_expected_class_falls_by_without_it():
+    found = word_weights(counted_goods, {"text": "good tea,  good cake"}, "text")
+    assert (found.words, found.weights) == (["good", "tea,", "good", "cake"], [1, 0, 1, 0])
+    assert word_weights(counted_goods, {"text": "good tea"}, "text", seconds=0).weights == []
+    assert word_weights(counted_goods, {"text": "good"}, "text").weights == []  # nothing would be left

@@ -264,7 +264,7 @@ class Search:
 
     def vain(self) -> str:
         """Returns why another round would find nothing better; empty if it might."""
-        if not self.board:
+        if self.untried:
             return ""
         tried, most = self.steps[0].candidates, self.most(0)
         if tried < most and (self.rungs == 1 or not self.names):
@@ -284,13 +284,13 @@ class Search:
         return f"nothing is left to try, as {counted(vain, 'candidate')} in {_VAIN_ROUNDS} rounds were no better"
 
     def fresh(self, step: Step) -> list[MethodEntry]:
-        """Returns new candidates: the defaults first, later every second one near the best so far."""
+        """Returns new candidates: the defaults of each method first, later every second one near the best so far."""
         recipe = self.prepared_experiment.recipe
         seed = self.prepared_experiment.experiment.seed + step.round
         everywhere = spread(recipe, self.names, step.candidates, seed=seed)
+        defaults = {name: getattr(recipe, name) for name in self.names}
         if not self.board:
-            defaults = [{name: getattr(recipe, name) for name in self.names}] * len(self.methods)
-            settings = [*defaults, *everywhere][: step.candidates]
+            settings = [*([defaults] * len(self.methods)), *everywhere][: step.candidates]
             return [_with(self.methods[place % len(self.methods)], each) for place, each in enumerate(settings)]
         best = self.board[0].entry
         near = spread(recipe, self.names, step.candidates, seed=seed, around=best.recipe)
@@ -298,15 +298,22 @@ class Search:
         better = [
             each for name in by_score[: math.ceil(len(by_score) / 2)] for each in self.methods if each.name == name
         ]
-        return [
+        first = [_with(each, defaults) for each in self.untried[: step.candidates]]
+        return first + [
             _with(best, near[place]) if place % 2 == 0 else _with(better[place // 2 % len(better)], everywhere[place])
-            for place in range(step.candidates)
+            for place in range(step.candidates - len(first))
         ]
 
     @property
     def methods(self) -> tuple[MethodEntry, ...]:
         """The methods to choose from."""
         return self.prepared_experiment.experiment.methods
+
+    @property
+    def untried(self) -> list[MethodEntry]:
+        """The methods that no candidate has had yet, if time was short."""
+        tried = {each.entry.name for each in self.board}
+        return [each for each in self.methods if each.name not in tried]
 
     def trained(self, bases: Sequence[MethodEntry], step: Step, number: int) -> list[Candidate]:
         """Trains candidates on all folds, as far as that is not done, and corrects the cost."""

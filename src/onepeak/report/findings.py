@@ -95,7 +95,9 @@ def _choice(mae: Frame, against: str | None) -> str:
     worse, level = (_names(others[rows]) for rows in (others["p_value"] < LEVEL, others["p_value"] >= LEVEL))
     if not worse:
         return f"No clear winner: {names} {has} the lowest error ({error}), but the differences may be chance."
-    rest = f"; {_named_if_few(level, word='or')} may be as good" if level else ", hardly by chance"
+    rest = (
+        f"; {_named_if_few(level, word='or')} may be as good" if level else "; the difference is unlikely to be chance"
+    )
     return f"Take {names}: the lowest error ({error}){rest}."
 
 
@@ -125,14 +127,16 @@ def _consistency(
         )
     if not orders:
         return [Finding(text=text) for text in details]
-    (top, high), (last, low) = next(iter(orders.items())), next(reversed(orders.items()))
-    text = f"Consistency: with {display_name(top)}, {percent(high)} of adjacent classes fall away from the prediction"
+    high, (last, low) = next(iter(orders.values())), next(reversed(orders.items()))
+    top = [row for row, share in orders.items() if percent(share) == percent(high)]
+    names = _named_if_few([display_name(row) for row in top])
+    text = f"Consistency: with {names}, {percent(high)} of adjacent classes fall away from the prediction"
     if low >= CONSISTENT and len(orders) > 1:
         text = (
             f"Consistency: with every method, at least {percent(low)} of adjacent classes fall away from the prediction"
         )
-    elif last != top:
-        text += f", with {display_name(last)} only {percent(low)}" if low < high else ", as with all others"
+    elif last not in top:
+        text += f", with {display_name(last)} only {percent(low)}"
     return [Finding(text=f"{text}.", details=tuple(details))]
 
 

@@ -1,6 +1,9 @@
-"""What the predictions of a table rest on: how much each column matters, and which way it moves the posterior."""
+"""What predictions rest on: the columns of a table, and the words of a text."""
 
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -117,3 +120,50 @@ def _values(rows: FeatureRows, name: str) -> list[tuple[float, float | str]]:
         return [(code, rows.categories[name][code]) for code in most]
     quantiles = np.unique(np.quantile(known, QUANTILES, method="nearest")) if known.size else known
     return [(value, value) for value in quantiles.tolist()]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordWeights:
+    """What each word of a text does to the prediction: how far the expected class falls when it is left out."""
+
+    words: list[str]
+    weights: list[float]
+    """In classes; shorter than `words` where the time was not enough for all."""
+
+
+SECONDS = 5.0
+"""For the words of one text."""
+_WORDS_AT_ONCE = 16
+
+
+def word_weights(
+    probs_of: Callable[[list[dict[str, Any]]], torch.Tensor],
+    row: Mapping[str, Any],
+    column: str,
+    *,
+    seconds: float = SECONDS,
+) -> WordWeights:
+    """Leaves out one word of a text after the other, and measures how far the expected class falls.
+
+    Args:
+        probs_of: The posteriors that a model gives to rows.
+        row: The columns of one sample, its text among them.
+        column: The column of the text.
+        seconds: No further words are left out after this time.
+    """
+    words = str(row[column]).split()
+    others = {name: None if value == "missing" else value for name, value in row.items()}
+
+    def expected(texts: Sequence[str]) -> list[float]:
+        probs = probs_of([{**others, column: text} for text in texts])
+        found: list[float] = (probs @ torch.arange(probs.shape[1], dtype=probs.dtype)).tolist()
+        return found
+
+    (whole,), weights = expected([" ".join(words)]), list[float]()
+    end = time.monotonic() + seconds  # the encoder is loaded by now
+    while len(weights) < len(words) > 1 and time.monotonic() < end:
+        first = len(weights)
+        last = min(first + _WORDS_AT_ONCE, len(words))
+        left = expected([" ".join(words[:each] + words[each + 1 :]) for each in range(first, last)])
+        weights += [round(whole - each, 4) for each in left]
+    return WordWeights(words=words, weights=weights)

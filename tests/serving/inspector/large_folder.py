@@ -31,7 +31,7 @@ def write_large_folder(root, *, splits=5, num_samples=10_000, num_classes=70, ep
                 "path": [f"pictures/{label:02d}/{item:05d}.png" for item, label in enumerate(labels)],
                 "label": labels,
                 "predicted": log_probs.argmax(axis=1),
-                "log_probs": pa.FixedSizeListArray.from_arrays(log_probs.ravel(), num_classes),
+                "log_probs": pa.ListArray.from_arrays(np.arange(num_samples + 1) * num_classes, log_probs.ravel()),
             }
         )
         for split in range(splits):

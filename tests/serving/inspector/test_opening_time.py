@@ -44,12 +44,14 @@ def test_the_first_samples_of_ten_thousand_take_less_than_two_seconds(tmp_path):
         page = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"]).new_page()
         for _ in range(3):
             with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-                address = server.stdout.readline().strip()
-                start = time.perf_counter()
-                page.goto(f"{address}samples", wait_until="commit")
-                page.wait_for_selector("#grid li")
-                taken.append(time.perf_counter() - start)
-                server.kill()
+                try:
+                    address = server.stdout.readline().strip()
+                    start = time.perf_counter()
+                    page.goto(f"{address}samples", wait_until="commit")
+                    page.wait_for_selector("#grid li")
+                    taken.append(time.perf_counter() - start)
+                finally:  # else a failure would wait for the server for ever
+                    server.kill()
     assert min(taken) < 2  # the best of three: others may keep the machine busy
 
 

@@ -1,6 +1,7 @@
 import csv
 import io
 import math
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -14,11 +15,11 @@ from onepeak.posterior.predictions import Predictions
 from onepeak.report.source import Source
 from onepeak.serving.inspector import open_inspection
 from onepeak.serving.inspector.inspection import Filter
-from onepeak.serving.inspector.posteriors import PAGE_SIZE, answer, label_view, word_weights
+from onepeak.serving.inspector.posteriors import PAGE_SIZE, answer, label_view
 from onepeak.serving.inspector.run_predictions import RunPredictions
 from onepeak.training.calibration import Calibration
 from report.whole_runs import write_whole_comparison
-from serving.inspector.tiny_comparison import EVIDENCE_RANGE
+from serving.inspector.tiny_comparison import EVIDENCE_RANGE, write_tiny_comparison
 
 
 def read(*probs, predicted, calibration=None, calibrated=False):
@@ -150,23 +151,18 @@ def test_a_map_places_every_sample_of_a_part_and_marks_what_the_filters_find(pos
     assert 0 < len(far) == sum(each.distance >= 1 for each in entries.values())
 
 
+def test_a_method_without_a_run_on_a_part_has_no_map_of_it(tmp_path):
+    folder = write_tiny_comparison(tmp_path)
+    shutil.rmtree(folder / "runs" / "elb" / "split1-fold0")  # it failed
+    found = open_inspection(folder).posteriors.map(Filter(method="elb", part="1-0"))
+    assert (found.part, found.total, found.columns) == ("1-0", 0, {})
+
+
 def test_runs_without_coordinates_have_no_map(tmp_path):
     write_whole_comparison(tmp_path, {"ce": 1.0}, splits=1)
     posteriors = open_inspection(tmp_path).posteriors
     assert posteriors.map(CE).columns == {}
     assert posteriors.page(replace(CE, min_distance=0.1), 1).total == 0
-
-
-def counted_goods(rows):
-    """Expects one class more for every "good"."""
-    return torch.eye(4)[torch.tensor([row["text"].split().count("good") for row in rows])]
-
-
-def test_a_word_weighs_what_the_expected_class_falls_by_without_it():
-    found = word_weights(counted_goods, {"text": "good tea,  good cake"}, "text")
-    assert (found.words, found.weights) == (["good", "tea,", "good", "cake"], [1, 0, 1, 0])
-    assert word_weights(counted_goods, {"text": "good tea"}, "text", seconds=0).weights == []
-    assert word_weights(counted_goods, {"text": "good"}, "text").weights == []  # nothing would be left
 
 
 def test_the_confusion_matrix_counts_every_prediction_once(posteriors):

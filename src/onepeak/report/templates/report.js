@@ -31,10 +31,18 @@ for (const chart of document.querySelectorAll(".chart")) near.observe(chart);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   for (const chart of drawn) Plotly.relayout(chart, colours(chart.layout));
 });
+
+/** Draws the charts for the width and the colours of paper, or again for those of the window. */
+function fit(printed) {
+  document.documentElement.classList.toggle("printed", printed);
+  for (const chart of drawn) Plotly.relayout(chart, {...colours(chart.layout), width: printed ? chart.clientWidth : null, autosize: !printed});
+}
 addEventListener("beforeprint", () => {
-  for (const chart of document.querySelectorAll(".chart")) draw(chart);
   for (const closed of document.querySelectorAll(".findings details")) closed.open = true;
+  fit(true);
+  for (const chart of document.querySelectorAll(".chart")) draw(chart);
 });
+addEventListener("afterprint", () => fit(false));
 
 // One predicted label for all charts of a section.
 for (const choice of document.querySelectorAll(".choose")) {

@@ -98,12 +98,16 @@ class EvidenceMaps:
             InputError: The run has no image model.
         """
         with self._lock:
-            model = self.model(run)
+            model = self._model(run)
             found: list[list[float]] = model.evidence([model.pixels(image)], torch.tensor([label]))[0].tolist()
         return found
 
     def model(self, run: FinishedRun) -> Model:
         """Returns the model of a run, loaded if it is not yet."""
+        with self._lock:
+            return self._model(run)
+
+    def _model(self, run: FinishedRun) -> Model:
         key = str(run.folder)
         if key not in self._models:
             while len(self._models) >= _MOST_MODELS:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 import jinja2
 
 from onepeak._core.imports import require
-from onepeak._core.wording import counted
+from onepeak._core.wording import counted, counted_splits
 from onepeak._version import __version__
 from onepeak.report.palette import Style
 from onepeak.serving.inspector.inspection import SORTS, Inspection
@@ -113,9 +113,11 @@ def shell(inspection: Inspection, *, can_try: bool) -> Shell:
         inspection: The inspection.
         can_try: Whether there is a model to try.
     """
-    parts, rows, runs = len(inspection.parts), len(inspection.looks), len(inspection.runs)
+    rows, runs = len(inspection.looks), len(inspection.runs)
     words = [counted(len(inspection.classes), "class"), counted(rows, "method")]
-    words += [counted(parts, "split"), counted(runs, "run")] if runs > 1 else []
+    words += (
+        [counted_splits([(run.split, run.fold) for run in inspection.runs]), counted(runs, "run")] if runs > 1 else []
+    )
     return Shell(
         title=inspection.dataset,
         subtitle=", ".join(words),

@@ -3,8 +3,7 @@
 import csv
 import io
 import math
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Literal, TypeAlias, final
@@ -17,7 +16,7 @@ from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
 from onepeak.posterior import is_unimodal, project
 from onepeak.report.source import Source
-from onepeak.serving.importance import ColumnImportance, column_importance
+from onepeak.serving.importance import ColumnImportance, WordWeights, column_importance, word_weights
 from onepeak.serving.inspector.images import EvidenceMaps, ImageReader
 from onepeak.serving.inspector.inspection import Filter
 from onepeak.serving.inspector.notes import SampleNote, SampleNotes
@@ -272,53 +271,6 @@ MOST_POINTS = 4000
 """Samples on a map: as many as a browser draws without a delay."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class WordWeights:
-    """What each word of a text does to the prediction: how far the expected class falls when it is left out."""
-
-    words: list[str]
-    weights: list[float]
-    """In classes; shorter than `words` where the time was not enough for all."""
-
-
-SECONDS = 5.0
-"""For the words of one text."""
-_WORDS_AT_ONCE = 16
-
-
-def word_weights(
-    probs_of: Callable[[list[dict[str, Any]]], torch.Tensor],
-    row: Mapping[str, Any],
-    column: str,
-    *,
-    seconds: float = SECONDS,
-) -> WordWeights:
-    """Leaves out one word of a text after the other, and measures how far the expected class falls.
-
-    Args:
-        probs_of: The posteriors that a model gives to rows.
-        row: The columns of one sample, its text among them.
-        column: The column of the text.
-        seconds: No further words are left out after this time.
-    """
-    words = str(row[column]).split()
-    others = {name: None if value == "missing" else value for name, value in row.items()}
-
-    def expected(texts: Sequence[str]) -> list[float]:
-        probs = probs_of([{**others, column: text} for text in texts])
-        found: list[float] = (probs @ torch.arange(probs.shape[1], dtype=probs.dtype)).tolist()
-        return found
-
-    (whole,), weights = expected([" ".join(words)]), list[float]()
-    end = time.monotonic() + seconds  # the encoder is loaded by now
-    while len(weights) < len(words) > 1 and time.monotonic() < end:
-        first = len(weights)
-        last = min(first + _WORDS_AT_ONCE, len(words))
-        left = expected([" ".join(words[:each] + words[each + 1 :]) for each in range(first, last)])
-        weights += [round(whole - each, 4) for each in left]
-    return WordWeights(words=words, weights=weights)
-
-
 PAGE_SIZE = 60
 """Same as in `static/address.js`."""
 FEW_FEATURES = 4
@@ -516,9 +468,10 @@ class Posteriors:
 
     def map(self, wanted: Filter) -> SampleMap:
         """Returns where the samples of one part lie for the network: each run has axes of its own."""
-        part = wanted.part or next(iter(self.archive.of_row(wanted.method)))
+        part = wanted.part or self.archive.samples(wanted.method).parts[0]
         samples, places = self._chosen(replace(wanted, part=part, sort="item"))
-        coordinates = self.archive.of_row(wanted.method, part)[part].predictions.coordinates
+        found = self.archive.of_row(wanted.method, part).get(part)  # none where this run failed
+        coordinates = None if found is None else found.predictions.coordinates
         if coordinates is None or coordinates.shape[1] < 2:
             return SampleMap(part=part, total=len(places), columns={})
         shown = places[np.unique(np.linspace(0, len(places) - 1, min(MOST_POINTS, len(places))).astype(np.int64))]

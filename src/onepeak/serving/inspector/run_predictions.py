@@ -239,6 +239,7 @@ class Archive:
         self._calibrations: BoundedCache[Calibration | None] = BoundedCache(most=_MOST_CALIBRATIONS, size=lambda _: 1)
         self._samples: dict[str, Samples] = {}
         self._names: dict[str, list[str]] = {}
+        self._marks: BoundedCache[Choice] = BoundedCache(most=MOST_BYTES, size=lambda mark: mark.nbytes)
         self._lock = threading.Lock()
 
     def predictions(self, run: FinishedRun) -> RunPredictions | None:
@@ -311,16 +312,22 @@ class Archive:
 
     def doubtful(self, row: str) -> Choice:
         """Returns whether the label of each sample of a row is likely wrong, by the posteriors of its test parts."""
-        found = [each.predictions for each in self.of_row(row).values() if len(each)]
-        log_probs, truth = (
-            torch.cat(columns) for columns in zip(*((each.log_probs, each.truth) for each in found), strict=True)
-        )
-        return likely_label_errors(log_probs, truth).likely.numpy()
+
+        def find() -> Choice:
+            found = [each.predictions for each in self.of_row(row).values() if len(each)]
+            log_probs, truth = torch.cat([each.log_probs for each in found]), torch.cat([each.truth for each in found])
+            return likely_label_errors(log_probs, truth).likely.numpy()
+
+        return self._marks.get(("doubtful", row), find)
 
     def twins(self, row: str) -> Choice:
         """Returns whether each sample of a row nearly coincides with another of its part, as the network sees them."""
-        found = (each.predictions for each in self.of_row(row).values())
-        return np.concatenate([near_duplicates(each.coordinates, len(each)) for each in found])
+
+        def find() -> Choice:
+            found = (each.predictions for each in self.of_row(row).values())
+            return np.concatenate([near_duplicates(each.coordinates, len(each)) for each in found])
+
+        return self._marks.get(("twins", row), find)
 
     def parts_with(self, item: int) -> tuple[str, ...]:
         """Returns the parts that tested a sample; all rows agree, so one run per part is read."""
@@ -337,7 +344,7 @@ class Archive:
 
 
 NEAR = 0.1
-"""Samples are near-duplicates below this share of the median distance of a sample from its nearest one."""
+"""Samples are near-duplicates up to this share of the median distance of a sample from its nearest one."""
 _AT_ONCE = 1000
 
 
@@ -347,13 +354,15 @@ def near_duplicates(coordinates: Tensor | None, number: int) -> Choice:
     Example:
         >>> near_duplicates(torch.tensor([[0.0], [1.0], [2.0], [3.0], [3.01]]), 5)
         array([False, False, False,  True,  True])
+        >>> near_duplicates(torch.tensor([[0.0], [0.0], [0.0], [1.0]]), 4)
+        array([ True,  True,  True, False])
     """
     if coordinates is None or number < 2:
         return np.zeros(number, dtype=bool)
     nearest = torch.cat(
         [torch.cdist(each, coordinates).topk(2, largest=False).values[:, 1] for each in coordinates.split(_AT_ONCE)]
     )
-    return (nearest < NEAR * nearest.median()).numpy()
+    return (nearest <= NEAR * nearest.median()).numpy()
 
 
 def read_calibration(run: FinishedRun) -> Calibration | None:

@@ -1,4 +1,4 @@
-// Samples where the network sees them; likely label errors and near-duplicates are marked, and a click opens a sample.
+// Samples where the network sees them; labels in doubt and near-duplicates are marked, and a click opens a sample.
 import {filtersOf, sampleAddress} from "./address.js";
 import {draw, ink} from "./chart.js";
 import {about, byId, counted, element, getJson, problem} from "./page.js";
@@ -7,7 +7,7 @@ const form = byId("choice"), chart = byId("points"), summary = byId("summary");
 let known, found, turn = 0;
 
 /** The marks, with the shape, the filter of the list, and the words for it. */
-const MARKS = [["doubtful", "diamond-open", "label likely wrong"], ["twin", "circle-open", "near-duplicate"]];
+const MARKS = [["doubtful", "diamond-open", "label in doubt"], ["twin", "circle-open", "near-duplicate"]];
 
 const value = {truth: (columns, place) => columns.truth[place], predicted: (columns, place) => columns.predicted[place],
   error: (columns, place) => Math.abs(columns.truth[place] - columns.predicted[place]), distance: (columns, place) => columns.distance[place]};
@@ -43,7 +43,7 @@ async function show() {
     }
     const shown = found.columns.item.length;
     summary.replaceChildren(`${counted(found.total, "sample")}${shown < found.total ? `, ${shown.toLocaleString("en")} of them drawn` : ""}`,
-      ...[["doubtful", "doubtful", "with a label that is likely wrong"], ["twin", "twins", "that nearly coincide with another"]].flatMap(([column, filter, words]) => {
+      ...[["doubtful", "doubtful", "with a label in doubt"], ["twin", "twins", "that nearly coincide with another"]].flatMap(([column, filter, words]) => {
         const number = found.columns[column].filter(Boolean).length, address = new URLSearchParams(filters);
         address.set(filter, "true");
         return [", ", number ? element("a", {href: `/samples?${address}`}, `${number} ${words}`) : `none ${words}`];

@@ -3,7 +3,7 @@ import {classAxis, faint, ink} from "./chart.js";
 import {element, percent, probability} from "./page.js";
 
 /** The pairs out of order, for predictions that come without them; from logarithms, which do not round to ties. */
-export function violations(logProbs, predicted) {
+function violations(logProbs, predicted) {
   const found = [];
   for (let place = 0; place + 1 < logProbs.length; place++) {
     const [inner, outer] = place < predicted ? [place + 1, place] : [place, place + 1];

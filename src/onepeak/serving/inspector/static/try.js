@@ -2,7 +2,7 @@
 import {draw} from "./chart.js";
 import {showEvidence, showImage} from "./overlay.js";
 import {byId, element, features, fillTable, getJson, probability, problem} from "./page.js";
-import {badges, doubts, posteriorChart, understood, verdict, violations} from "./posterior.js";
+import {badges, doubts, posteriorChart, understood, verdict} from "./posterior.js";
 import {expectedClass, showWords} from "./words.js";
 
 const waiting = byId("waiting"), result = byId("result");
@@ -44,15 +44,6 @@ async function show(item, content, name = "") {
   byId("result-title").focus();
 }
 
-/** The mean posterior of several images, decided by its mode; intervals hold for single images only. */
-function together(items, action) {
-  const probs = items[0].probs.map((_, place) => items.reduce((sum, item) => sum + item.probs[place], 0) / items.length);
-  const label = probs.indexOf(Math.max(...probs)), log_probs = probs.map(Math.log), pairs = violations(log_probs, label);
-  const [first, second] = probs.map((value, place) => [value, place]).sort(([a], [b]) => b - a).map(([, place]) => place);
-  return {probs, log_probs, label, soi: 1 - pairs.length / (probs.length - 1), unimodal: !violations(log_probs, label).length, paradoxical: Math.abs(first - second) > 1,
-    unlike: [...new Set(items.flatMap(item => item.unlike ?? []))], interval: null, action: action(label)};
-}
-
 async function askImages(images) {
   const several = byId("several");
   several.hidden = images.length < 2;
@@ -60,10 +51,9 @@ async function askImages(images) {
   if (images.length < 2) return images.length ? askImage(images[0]) : null;
   const body = new FormData();
   for (const image of images) body.append("images", image);
-  const content = await ask({body}, "");
+  const {reading} = await card, decided = reading.decide || reading.project; // by the server's own options, which do not combine
+  const content = await ask({body}, decided ? "" : "combine=mean");
   if (!content) return;
-  const known = content.predictions.filter(item => item.probs);
-  const action = label => known.find(item => item.label === label)?.action ?? null;
   several.replaceChildren(...images.map((image, place) => {
     const item = content.predictions[place], text = item.probs ? content.classes[item.label] : "unreadable";
     const button = element("button", {type: "button"}, element("img", {src: URL.createObjectURL(image), alt: ""}), element("span", {}, text), element("span", {class: "quiet"}, image.name));
@@ -72,8 +62,11 @@ async function askImages(images) {
   }));
   byId("seen").replaceChildren();
   byId("overlay-control").hidden = true;
-  byId("seen-note").textContent = `The mean posterior of ${known.length} images; click an image for its own.`;
-  if (known.length) await show(together(known, action), content, `All ${known.length} images: `);
+  const [patient] = content.groups ?? [], number = patient?.items.length;
+  byId("seen-note").textContent = patient ? `The mean posterior of ${number} images; click an image for its own.` : "";
+  if (patient) return show(patient, content, `All ${number} images: `);
+  result.hidden = true;
+  waiting.textContent = "Click an image for its posterior.";
 }
 
 async function askImage(image) {
