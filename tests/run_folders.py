@@ -66,7 +66,7 @@ def write_comparison(root, figures, *, metric="mae", **changes):
     return root
 
 
-def write_predictions(folder, log_probs, labels, *, part="test"):
+def write_predictions(folder, log_probs, labels, *, part="test", predicted=None):
     """Writes predictions.parquet of one run."""
     frame = pd.DataFrame(
         {
@@ -74,7 +74,7 @@ def write_predictions(folder, log_probs, labels, *, part="test"):
             "item": np.arange(len(labels)),
             "path": None,
             "label": np.asarray(labels, dtype=np.int64),
-            "predicted": log_probs.argmax(axis=1),
+            "predicted": log_probs.argmax(axis=1) if predicted is None else predicted,
             "log_probs": list(log_probs.astype(np.float32)),
         }
     )

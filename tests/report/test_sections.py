@@ -71,6 +71,22 @@ def test_a_card_says_what_the_method_says_and_shows_the_image(found):
     assert found["paradoxes"].text.startswith("If “g5” is most probable, “g4” or “g6” should come second.")
 
 
+def test_a_prediction_that_is_not_the_most_probable_class_is_told_apart_from_it(tmp_path):
+    place = write_whole_run(tmp_path, method="ren", num_classes=8)
+    log_probs = np.log(np.tile([0.02, 0.02, 0.02, 0.02, 0.02, 0.4, 0.2, 0.3], (len(read_log_probs(place)), 1)))
+    write_predictions(place, log_probs, np.full(len(log_probs), 5), predicted=np.full(len(log_probs), 6))
+    card = sections_of(tmp_path)["paradoxes"].cards[0]
+    told = "ren finds 5 (40.0 %) most probable, then 7 (30.0 %), but predicts 6 (20.0 %). The true class is 5."
+    assert card.text == told
+
+
+def test_calibration_that_made_the_error_larger_is_noted(tmp_path):
+    told = "Calibration made the expected calibration error larger, not smaller, for CE (from "
+    for name, temperature, noted in (("flat", 50.0, True), ("same", 1.0, False)):
+        write_whole_run(tmp_path / name, method="ce", num_test=100, calibration={"temperature": temperature})
+        assert (told in sections_of(tmp_path / name)["reliability"].table.caption) == noted
+
+
 def test_the_truth_stands_beside_the_bayes_error(found):
     section = found["truth"]
     assert "The best possible model reaches an MAE of 0.3" in section.text
@@ -100,7 +116,7 @@ def test_every_reliability_figure_says_what_it_leaves_out(found):
     captions = [chart.caption for chart in found["reliability"].charts]
     assert any(captions)
     for caption in filter(None, captions):
-        assert re.fullmatch(r"Left out: \d+ bins? of fewer than 10, \d+ of \d+ (predictions|statements)\.", caption)
+        assert re.fullmatch(r"Not shown: \d+ points? of under 10 (predictions|events) \(\d+ of \d+\)\.", caption)
 
 
 def test_intervals_from_few_samples_are_told_of_once(found, tmp_path):

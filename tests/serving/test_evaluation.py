@@ -271,6 +271,23 @@ def test_of_equal_rows_as_many_are_kept_as_were_held_out():
     assert len(held_out(twice, load(run.folder), run.folder, "test")) == len(run.split.test)
 
 
+def test_groups_of_the_part_that_were_trained_on_too_are_told_or_refused():
+    run = image_run()
+    model = load(run.folder)
+    groups = np.array(["own"] * 60, dtype=object)
+    groups[run.split.test[:3]] = groups[run.split.train[:3]] = ["a", "b", "c"]
+    groups[run.split.test[3:]] = "new"
+    grouped = replace(run.manifest, groups=tuple(groups))
+    leak = "3 of the 4 groups of the test part also have samples in the training"
+    assert any(leak in note for note in held_out(grouped, model, run.folder, "test").notes)
+    with pytest.raises(InputError, match=leak):
+        held_out(grouped, model, run.folder, "test", allow_leak=False)
+    groups[run.split.train[:3]] = "own"
+    assert not any(
+        "also" in note for note in held_out(replace(grouped, groups=tuple(groups)), model, run.folder, "test").notes
+    )
+
+
 def test_what_is_done_is_in_the_notes():
     run = image_run()
     model = load(run.folder)

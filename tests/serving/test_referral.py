@@ -174,4 +174,5 @@ def test_where_nothing_can_be_promised_the_command_says_so_and_not_to_keep_it(tm
     data = table_run().folder.parent / "grades.csv"
     told = invoked(command, table_run().folder, data, "--at-least", "high", "--sensitivity", 0.99, ON_CPU).stderr
     assert "No threshold holds this on so few, 30 of 90 samples count" in told
+    assert "99.0% needs at least 299 that count; 30 allow 90.5% at most" in told
     assert "--save" not in told

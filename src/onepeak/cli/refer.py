@@ -74,7 +74,7 @@ def refer(
         raise unknown_name("`--at-least` class", at_least, loaded.classes)
     manifest = open_for(loaded, DataSource(data, **source))
     if part is not None:
-        manifest = held_out(manifest, loaded, model_folder(model), part)  # type: ignore[arg-type]
+        manifest = held_out(manifest, loaded, model_folder(model), part, allow_leak=not save)  # type: ignore[arg-type]
     if combine is None and manifest.groups is not None and len(set(manifest.groups)) < len(manifest):
         combine = "worst"
     with spinner(f"Predicting {len(manifest):,} samples", quiet=as_json):
@@ -88,9 +88,11 @@ def refer(
         combine=combine,
     )
     if measured.num_trained_on:
+        seen = f"{measured.num_trained_on:,} of these {found.unit}s"
+        seen = seen if combine is None else f"samples of {seen}"
         print_note(
-            f"Warning: the model was trained on {measured.num_trained_on:,} of these {found.unit}s, so that the policy "
-            "promises too much: use new data, or --part test."
+            f"Warning: the model was trained on {seen}, so that the policy promises too much: use new data, or --part "
+            "test."
         )
     chosen = found.chosen(by or "probability") if save else None
     if chosen is not None:
@@ -102,12 +104,20 @@ def refer(
     _show(found, at_least)
     if all(option.policy is None for option in found.options.values()):
         counting = f"{found.num_counting:,} of {found.num_samples:,} {found.unit}s count"
-        print_note(f"No threshold holds this on so few, {counting}: give more data, or ask for less.")
+        needs = "" if error is not None else _needs(found, sensitivity or 0.95, confidence)
+        print_note(f"No threshold holds this on so few, {counting}: give more data, or ask for less.{needs}")
     elif chosen is None:
         print_note(f"Next: the same with --save, so that predict and serve refer these {found.unit}s")
     else:
         of_groups = "" if combine is None else f" --group {manifest.group_column or 'COLUMN'} --combine {combine}"
         print_note(f"kept with the model: {chosen.promise}\nNext: {predict_command(model)}{of_groups}")
+
+
+def _needs(found: "Referral", sensitivity: float, confidence: float) -> str:
+    """How many must count even if none of them is missed, and what as many as there are allow."""
+    fewest = math.ceil(math.log(1 - confidence) / math.log(sensitivity))
+    most = (1 - confidence) ** (1 / max(found.num_counting, 1))
+    return f" {sensitivity:.1%} needs at least {fewest:,} that count; {found.num_counting:,} allow {most:.1%} at most."
 
 
 def _show(found: "Referral", at_least: str | None) -> None:

@@ -25,7 +25,7 @@ from onepeak.report.figures.paradoxes import Case, interactive_case, printed_cas
 from onepeak.report.figures.reliability import STATEMENTS, interactive_reliability, left_out, printed_reliability
 from onepeak.report.figures.tradeoff import interactive_tradeoff, limits_of, pareto_front, printed_tradeoff
 from onepeak.report.figures.truth import interactive_truth, printed_truth
-from onepeak.report.run_data import CURVES, FIGURES, RunData
+from onepeak.report.run_data import CURVES, FIGURES, CalibrationSummary, RunData
 from onepeak.report.sentences import display_name, enumerated, percent
 from onepeak.report.source import pixels, thumbnail
 from onepeak.report.tables import WideTable, cells
@@ -223,10 +223,17 @@ def _paradoxes(data: RunData) -> Section:
 
 
 def _card(case: Case, data: RunData, image: str | None, features: Mapping[str, str]) -> Card:
-    names, probs = data.classes, case.probs[case.row]
+    names, predicted = data.classes, case.predicted[case.row]
+    first, second, chosen = (
+        f"{names[label]} ({percent(float(case.probs[case.row][label]))})"
+        for label in (case.first, case.second, predicted)
+    )
+    if predicted == case.first:
+        told = f"{case.row} predicts {first}, then {second}"
+    else:  # decided by the median or the mean
+        told = f"{case.row} finds {first} most probable, then {second}, but predicts {chosen}"
     return Card(
-        text=f"{case.row} predicts {names[case.first]} ({percent(float(probs[case.first]))}), then "
-        f"{names[case.second]} ({percent(float(probs[case.second]))}). The true class is {names[case.label]}.",
+        text=f"{told}. The true class is {names[case.label]}.",
         name=f"{case.name}, split {case.split}, fold {case.fold}",
         image=image,
         features=", ".join(f"{column} {value}" for column, value in features.items()),
@@ -239,7 +246,7 @@ def _class_errors(data: RunData) -> Section:
     return Section(
         name="class-errors",
         title="Error of each class",
-        text="Mean absolute error of each true class. The ends of the scale and rare classes are often the hardest.",
+        text="Mean absolute error of each true class, over all test parts.",
         charts=(Chart(figure=interactive_class_errors(confusions, data.classes, data.looks)),),
         printed=printed_class_errors(confusions, data.classes, data.looks),
     )
@@ -282,7 +289,8 @@ def _truth(data: RunData) -> Section:
         name="truth",
         title="Distance from the true posterior",
         text="These data are synthetic, so the true posterior of every sample is known. Total variation is the "
-        f"probability that a method gives to the wrong classes; the divergence is in nats.{bound}",
+        "probability that would have to move to other classes to make a method's posterior the true one; the "
+        f"divergence is in nats.{bound}",
         charts=(Chart(figure=interactive_truth(data.distances, data.looks)),),
         printed=printed_truth(data.distances, data.looks),
         table=WideTable(
@@ -336,9 +344,24 @@ def reliability_section(data: RunData) -> Section:
             rows=rows,
             caption="Means over runs on their test parts: expected calibration error (15 bins), ranked probability "
             "score and negative log-likelihood. A run without a fitted temperature keeps 1."
+            + _raised_by_calibration(calibration)
             + _off_by_class(data.runs)
             + _few_samples(data.runs),
         ),
+    )
+
+
+def _raised_by_calibration(calibration: Mapping[str, CalibrationSummary]) -> str:
+    """A sentence on rows whose calibration error rose, as far as the table shows it."""
+    errors = {
+        row: [f"{side.mean('ece'):.4f}" for side in (each.trained, each.calibrated)]
+        for row, each in calibration.items()
+    }
+    rows = [
+        f"{display_name(row)} (from {before} to {after})" for row, (before, after) in errors.items() if after > before
+    ]
+    return (
+        f" Calibration made the expected calibration error larger, not smaller, for {enumerated(rows)}." if rows else ""
     )
 
 

@@ -1,7 +1,7 @@
 """Which data a model is evaluated on: opened with its columns and class order, all of it or what training held out."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -137,7 +137,7 @@ HeldOut: TypeAlias = Literal["valid", "test"]
 _TITLES: dict[HeldOut, str] = {"valid": "validation", "test": "test"}
 
 
-def held_out(data: Manifest, model: Model, folder: Path, part: HeldOut) -> Manifest:
+def held_out(data: Manifest, model: Model, folder: Path, part: HeldOut, *, allow_leak: bool = True) -> Manifest:
     """Keeps only the items of one part of the model's own split, wherever they are in the data now.
 
     Items are matched by content and label, so the data may have been moved, sorted or extended since. Of rows equal in
@@ -148,9 +148,10 @@ def held_out(data: Manifest, model: Model, folder: Path, part: HeldOut) -> Manif
         model: The model.
         folder: Its folder, which holds the run's predictions for the part.
         part: "test" for samples the model never saw, "valid" for those its epoch and calibration were chosen on.
+        allow_leak: Whether groups of the part may have samples in the training too, which is noted.
 
     Raises:
-        InputError: The folder does not record what was in the part, or the data has none of it.
+        InputError: The folder does not record what was in the part, the data has none of it, or its groups leak.
     """
     check_choice("part", part, get_args(HeldOut))
     missing = _recorded(folder, part)
@@ -173,9 +174,25 @@ def held_out(data: Manifest, model: Model, folder: Path, part: HeldOut) -> Manif
         notes.append(f"{gone:,} of the {counted(size, 'sample')} of the {title} part are no longer in the data")
     if part == "valid":
         notes.append("the model's epoch and calibration were chosen on the validation part: its figures flatter it")
+    if leak := _leak(data, model, digests, chosen_items, title):
+        if not allow_leak:
+            raise InputError(f"The data must be of groups that the model has not seen, but {leak}.")
+        notes.append(f"Warning: {leak}, so that all figures are too good: train with these groups (--group)")
     items = replace(data.items, digests=digests) if isinstance(data.items, ImageFiles) else data.items
     chosen = replace(data, items=items).take(chosen_items)  # keeps the hashes, so that no file is read again
     return replace(chosen, notes=(*chosen.notes, *notes))
+
+
+def _leak(data: Manifest, model: Model, digests: Sequence[str], chosen: Sequence[int], title: str) -> str:
+    """Says how many groups of the chosen samples also have samples in the training; empty if none has."""
+    if data.groups is None:
+        return ""
+    pairs = zip(data.groups, digests, strict=True)
+    trained = {group for group, digest in pairs if short(digest) in model.trained_items}
+    held = {data.groups[item] for item in chosen}
+    if not (both := held & trained):
+        return ""
+    return f"{len(both):,} of the {counted(len(held), 'group')} of the {title} part also have samples in the training"
 
 
 def _recorded(folder: Path, part: HeldOut) -> Counter[tuple[str, int]]:

@@ -51,6 +51,11 @@ def test_in_print_a_case_has_its_image_or_its_row_if_there_is_one():
     assert len(figure.axes[1].lines) == 3
 
 
+def test_in_print_a_prediction_that_is_not_the_most_probable_class_is_named():
+    figure = printed_cases([replace(CASE, predicted={"ce": 1, "elb": 1})], [{}], CLASSES, LOOKS)
+    assert figure.axes[0].get_title() == "ce: low, then high;\npredicted middle; true middle"
+
+
 def test_in_print_a_case_without_its_sample_has_the_whole_width():
     figure = printed_cases([CASE, CASE], [{}, {}], CLASSES, LOOKS)
     assert [len(axes.lines) for axes in figure.axes] == [3, 3]

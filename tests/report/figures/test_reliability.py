@@ -86,12 +86,12 @@ def test_thirds_that_floats_cannot_hold_are_no_gap():
 
 
 def test_how_much_is_left_out_is_said():
-    told = "Left out: 2 bins of fewer than 10, 10 of 600 predictions."
+    told = "Not shown: 2 points of under 10 predictions (10 of 600)."
     assert left_out(BROKEN, "confidence") == told
-    assert left_out({"ce": BROKEN["ce"]}, "confidence") == "Left out: 1 bin of fewer than 10, 9 of 499 predictions."
+    assert left_out({"ce": BROKEN["ce"]}, "confidence") == "Not shown: 1 point of under 10 predictions (9 of 499)."
     assert left_out(BROKEN, "cumulative") == ""  # of each only the first bin
     whole = {"ce": Reliability(num_bins=5, confidence=(), cumulative=BROKEN["ce"].confidence)}
-    assert left_out(whole, "cumulative") == "Left out: 1 bin of fewer than 10, 9 of 499 statements."
+    assert left_out(whole, "cumulative") == "Not shown: 1 point of under 10 events (9 of 499)."
     below = [axes.get_xlabel() for axes in printed_reliability(BROKEN, FOUND, LOOKS).axes]
     assert below == [f"stated (%)\n{told}", "stated (%)", "stated (%)", "stated (%)"]
 

@@ -97,6 +97,8 @@ def test_every_page_is_whole_and_accessible_on_a_laptop_and_a_phone_light_and_da
             expect(place).to_be_visible()
             expect(page.locator("#problem")).to_be_hidden()
             assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+            for link in page.locator(".top nav a").all():
+                assert (box := link.bounding_box())["x"] + box["width"] <= size[0]
             found = axe.Axe().run(page).response["violations"]
             assert [(size, scheme, each["id"], each["nodes"][0]["html"][:200]) for each in found] == []
 

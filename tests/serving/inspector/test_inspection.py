@@ -17,7 +17,7 @@ from onepeak.serving.evaluation_data import open_for
 from onepeak.serving.http import create_app
 from onepeak.serving.inspector import Inspection, inspector_router, open_inspection
 from onepeak.serving.inspector.inspection import Filter, inspect_model
-from onepeak.serving.inspector.pages import overview_page, render, shell
+from onepeak.serving.inspector.pages import choice_page, overview_page, render, shell
 from onepeak.training.model_files import short
 from report.whole_runs import write_whole_comparison, write_whole_run
 from run_folders import write_comparison
@@ -160,7 +160,12 @@ def test_samples_that_the_model_was_trained_on_are_marked_and_warned_of(compared
     assert marked == [5, 6, 7]
     assert [shown.posteriors.sample("0-0", item, Filter(method="elb")).trained_on for item in (4, 5)] == [False, True]
     warning = "The model was trained on 3 of these 60 samples: the figures do not measure how well it does on new data."
-    assert f'<p class="note warn">{warning}</p>' in render(overview_page(shown, shell(shown, can_try=True)))
+    around = shell(shown, can_try=True)
+    assert "Map" not in around.places
+    for page in (overview_page(shown, around), *(choice_page(name, shown, around) for name in ("confusion", "labels"))):
+        text = render(page)
+        assert f'<p class="note warn">{warning}</p>' in text
+        assert "all test samples" not in text
 
 
 def test_rows_of_a_table_are_shown_by_their_values(tmp_path):

@@ -36,7 +36,7 @@ PAGES = [
     *(
         ChoicePage(
             template=f"{name}.html", shell=SHELL, rows=("ce", "<i>"), parts={"0-0": "split 0", "1-0": "split 1"},
-            classes=("a", "b"),
+            classes=("a", "b"), measured="all test samples", warnings=("<b>No</b> measure.",),
         )
         for name in CHOICES
     ),

@@ -95,8 +95,10 @@ def printed_cases(
         if columns == 2:
             left.axis("off")
             _show(left, sample)
+        predicted = case.predicted[case.row]
+        decided = "" if predicted == case.first else f"\npredicted {classes[predicted]};"
         left.set_title(
-            f"{case.row}: {classes[case.first]}, then {classes[case.second]}; true {classes[case.label]}",
+            f"{case.row}: {classes[case.first]}, then {classes[case.second]};{decided} true {classes[case.label]}",
             fontsize=7,
         )
         for row in sorted(case.probs, key=lambda each: each == case.row):

@@ -91,8 +91,9 @@ def left_out(found: Mapping[str, Reliability], statement: Statement) -> str:
         return ""
     total = sum(each.count for each in bins)
     gone = total - sum(each.count for each in points)
-    unit = {"confidence": "predictions", "cumulative": "statements"}[statement]
-    return f"Left out: {counted(len(bins) - len(points), 'bin')} of fewer than {FEWEST}, {gone:,} of {total:,} {unit}."
+    unit = {"confidence": "predictions", "cumulative": "events"}[statement]
+    hidden = counted(len(bins) - len(points), "point")
+    return f"Not shown: {hidden} of under {FEWEST} {unit} ({gone:,} of {total:,})."
 
 
 def _visible_bins(found: Reliability, statement: Statement) -> tuple[ReliabilityBin, ...]:

@@ -57,6 +57,10 @@ class ChoicePage:
     parts: Mapping[str, str]
     """Splits and folds, with readable names."""
     classes: tuple[str, ...]
+    measured: str
+    """The samples that figures are of, such as "all test samples"."""
+    warnings: tuple[str, ...]
+    """Why the figures are not a fair measure."""
     sorts: Mapping[str, str] = field(default_factory=lambda: {str(name): title for name, title in SORTS.items()})
 
 
@@ -118,11 +122,14 @@ def shell(inspection: Inspection, *, can_try: bool) -> Shell:
     words += (
         [counted_splits([(run.split, run.fold) for run in inspection.runs]), counted(runs, "run")] if runs > 1 else []
     )
+    places = PLACES | (TRY_PLACE if can_try else {})
+    if inspection.asked_now:  # a model gives no coordinates for a map
+        places = {title: address for title, address in places.items() if address != "/map"}
     return Shell(
         title=inspection.dataset,
         subtitle=", ".join(words),
         version=__version__,
-        places=PLACES | (TRY_PLACE if can_try else {}),
+        places=places,
     )
 
 
@@ -152,6 +159,8 @@ def choice_page(name: str, inspection: Inspection, around: Shell) -> ChoicePage:
         rows=tuple(inspection.looks),
         parts=part_names(inspection.parts),
         classes=inspection.classes,
+        measured="all samples given" if inspection.asked_now else "all test samples",
+        warnings=inspection.warnings,
     )
 
 

@@ -133,7 +133,8 @@ def _pages(
         return page
 
     for name in CHOICES:
-        router.get(f"/{name}")(chosen(name))
+        if f"/{name}" in around.places.values():
+            router.get(f"/{name}")(chosen(name))
 
     @router.get("/sample/{tested}/{item}")
     def sample(tested: PartName, item: Item) -> HTMLResponse:

@@ -43,7 +43,7 @@ async function show() {
     problem(null);
     const flat = counts.flat(), all = flat.reduce((sum, each) => sum + each, 0), right = counts.reduce((sum, row, place) => sum + row[place], 0);
     const near = counts.reduce((sum, row, truth) => sum + row.reduce((part, each, place) => part + (Math.abs(place - truth) <= 1 ? each : 0), 0), 0);
-    summary.textContent = `${all.toLocaleString("en")} predictions: ${percent(right / all)} right, ${percent(near / all)} at most one class off.`;
+    summary.textContent = `${all.toLocaleString("en")} predictions: ${percent(right / all)} correct, ${percent(near / all)} at most one class off.`;
     matrix.classList.toggle("many", classes.length > FEW);
     const step = Math.ceil(classes.length / FEW), named = (name, place) => place % step ? "" : name;
     matrix.tHead.replaceChildren(element("tr", {}, element("th", {scope: "col"}, "true ↓ predicted →"), classes.map((name, place) => element("th", {scope: "col", title: name}, named(name, place)))));

@@ -96,10 +96,10 @@ for (const button of document.querySelectorAll("[data-curve]")) {
 
 try {
   found = await getJson("/v1/inspect/overview");
-  byId("chance").textContent = `; guessing by the mode reaches ${percent(found.chance, 0)}`;
+  byId("chance").textContent = `; random guessing reaches ${percent(found.chance, 0)}`;
   showTable();
   const open = event => { const row = event.points[0]?.data.meta; if (row) location.href = samplesOf(row); };
-  if (byId("unseen") && found.upward && !chanceSeen()) byId("unseen").textContent = ` Guessing by the mode, ${percent(found.chance)}, lies ${found.chance < found.upward[0] ? "below" : "above"} the range shown.`;
+  if (byId("unseen") && found.upward && !chanceSeen()) byId("unseen").textContent = ` Random guessing, ${percent(found.chance)}, lies ${found.chance < found.upward[0] ? "below" : "above"} the range shown.`;
   const place = byId("tradeoff"), chart = place && draw(place, tradeoff, {onClick: open}); // absent for a single run
   courses = await getJson("/v1/inspect/curves");
   if (Object.keys(courses.mae).length) showCurves(wanted);

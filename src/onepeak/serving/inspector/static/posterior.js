@@ -81,7 +81,7 @@ export function verdict(said, classes, truth = null) {
   const parts = [`Predicts ${classes[said.predicted]}`];
   if (truth !== null) {
     const off = Math.abs(truth - said.predicted);
-    parts[0] += off ? `, the true class is ${classes[truth]} (${off} off)` : ", which is right";
+    parts[0] += off ? `, the true class is ${classes[truth]} (${off} off)` : ", which is correct";
   }
   parts.push(`${percent(said.soi, 0)} of adjacent classes are in order`);
   if (said.interval) parts.push(`the ${intervalName(said)} is ${interval(said.interval, classes)}`);
@@ -89,7 +89,7 @@ export function verdict(said, classes, truth = null) {
 }
 
 /** The interval's name with its coverage, by default the usual one. */
-const intervalName = ({alpha = 0.1}) => `${Number((100 * (1 - alpha)).toPrecision(6))} % interval`;
+const intervalName = ({alpha = 0.1}) => `${Number((100 * (1 - alpha)).toPrecision(6))}\u00a0% interval`;
 
 export const interval = ([low, high], classes) => low === high ? classes[low] : `${classes[low]} to ${classes[high]}`;
 

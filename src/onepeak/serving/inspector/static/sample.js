@@ -121,7 +121,7 @@ function showMethods(chosen) {
     draw(chart, () => posteriorChart(said, known.classes, {truth: found.truth, extra: false}));
     return element("li", {class: row === chosen.row ? "method chosen" : "method"},
       element("h3", {}, swatch(known.looks[row]), element("a", {href: sampleAddress({part, item}, filters), "aria-current": row === chosen.row ? "true" : null}, row)),
-      element("p", {class: "says"}, element("span", {class: "label"}, known.classes[said.predicted]), element("span", {class: "quiet"}, said.predicted === found.truth ? "right" : `${Math.abs(said.predicted - found.truth)} off`), ...badges(said)),
+      element("p", {class: "says"}, element("span", {class: "label"}, known.classes[said.predicted]), element("span", {class: "quiet"}, said.predicted === found.truth ? "correct" : `${Math.abs(said.predicted - found.truth)} off`), ...badges(said)),
       chart,
       element("p", {class: "quiet"}, `SOI ${percent(said.soi, 0)}`, said.interval ? `, interval ${interval(said.interval, known.classes)}` : ""),
       known.actions.length ? element("ol", {class: "brief"}, said.ranking.map(place => element("li", {}, known.actions[place]))) : "");

@@ -38,7 +38,7 @@ function card(entry, classes, kind, filters) {
     : kind === "rows" ? features(entry.features, "row") : "";
   return element("li", {}, element("a", {class: "card", href: sampleAddress(entry, filters)},
     seen, spark(entry),
-    element("span", {class: "says"}, element("span", {class: "label"}, classes[entry.predicted]), right ? element("span", {class: "quiet"}, "right") : element("span", {class: "quiet"}, `true ${classes[entry.truth]}, ${off} off`)),
+    element("span", {class: "says"}, element("span", {class: "label"}, classes[entry.predicted]), right ? element("span", {class: "quiet"}, "correct") : element("span", {class: "quiet"}, `true ${classes[entry.truth]}, ${off} off`)),
     element("span", {class: "says"}, element("span", {class: "quiet"}, `SOI ${percent(entry.soi, 0)}`), entry.paradoxical && element("span", {class: "badge warn"}, "paradoxical"), entry.trained_on && element("span", {class: "badge warn"}, "trained on"), entry.distance > 1 && element("span", {class: "badge warn", title: `distance ${entry.distance} from the training, usually within 1`}, "unlike the training"), (entry.flag || entry.note) && element("span", {class: "badge neutral", title: entry.note}, entry.flag ? "⚑ flagged" : "note")),
     entry.other !== null && element("span", {class: "quiet"}, `${filters.get("other")}: ${classes[entry.other]}`),
     element("span", {class: "name"}, entry.name)));
