@@ -38,6 +38,8 @@ def test_a_dry_run_prints_the_plan_and_leaves_nothing(run, table, tmp_path):
     status, output, errors = run("fit", table, *flags)
     assert (status, output) == (0, "")
     assert errors.splitlines()[0].startswith("data: grades, 80 samples, no groups, 4 classes (0 25%")
+    assert errors.splitlines()[2] == "timing one training ..."  # which may take a while
+    assert errors.count("\ndata: ") == 0
     assert "the test part is opened once, at the end" in errors
     assert not (tmp_path / "o").exists()
 
@@ -84,7 +86,7 @@ def test_a_comparison_is_finished_as_the_mean_of_the_best_methods_folds(run, pho
     status, output, errors = run("finish", folder)
     assert (status, output) == (0, f"model: {folder / 'model'}\n")
     assert errors.startswith(f"{choice.label}: validation mae {choice.value:.3f}, 3 networks")
-    assert f"Next: onepeak predict {folder / 'model'} FILES" in errors
+    assert f"Next: onepeak predict {folder / 'model'} FILES, or onepeak evaluate" in errors
     card = (folder / "model" / "README.md").read_text()
     assert "the mean of 3 networks, resnet10t, weights resnet10t.safetensors, frozen\n" in card
     assert "- licence: ours\n" in card
@@ -111,6 +113,7 @@ def test_a_table_is_finished_by_one_training_on_all_samples(run, table, tmp_path
     status, _, errors = run("finish", folder, "--device", "cpu")
     assert status == 0
     assert "one network of all samples" in errors
+    assert f"Next: onepeak predict {folder / 'model'} new.csv, or" in errors
     model, choice = onepeak.load(folder / "model"), choice_of(folder)
     members = [onepeak.load(each).description for each in choice.runs]
     assert len(model.trained_items) == 80
@@ -118,6 +121,20 @@ def test_a_table_is_finished_by_one_training_on_all_samples(run, table, tmp_path
     assert model.description.metrics["test"]["mae"] == np.mean([each.metrics["test"]["mae"] for each in members])
     assert not (folder / "model" / "checkpoint.pt").exists()
     assert len(model.predict(table).predicted_index) == 80
+
+
+def test_a_fit_tells_how_far_it_is_and_that_a_constant_is_as_good(run, table, tmp_path, monkeypatch):
+    monkeypatch.setattr("onepeak.cli.fit._EVERY", 0.0)
+    how = ("--label", "grade", "--preset", "fast", "--lr", 1e-9, "--epochs", 2)
+    fit = ("fit", table, *how, "--minutes", 1, "--device", "cpu", "--out", tmp_path / "o")
+    status, _, errors = run(*fit)
+    assert status == 0, errors
+    assert "\npeak: epoch 2/2, MAE " in errors
+    assert " of 1 minute\n" in errors
+    assert "MAE, " in errors
+    assert "is no better than always predicting" in errors
+    assert f"Next: onepeak predict {tmp_path / 'o'} new.csv, or" in errors
+    assert run(*fit, "--quiet")[2] == ""
 
 
 @pytest.mark.bad_input

@@ -209,7 +209,7 @@ def test_a_plan_says_what_is_tried_and_what_a_training_takes(planted, fabric, mo
     text = plan_text(plan)
     assert "search: learning rate, weight decay, method, in rounds of successive halving" in text
     assert (
-        "time: 1 minutes; one candidate of 3 epochs takes about 4 s, after 1 min 40 s to read the images the first time"
+        "time: 1 minute; one candidate of 3 epochs takes about 4 s, after 1 min 40 s to read the images the first time"
         in text
     )
     assert "not enough for one whole training, which takes 1 min 44 s" in text
@@ -302,6 +302,21 @@ def test_a_search_ends_when_two_rounds_find_nothing_better_and_says_so(planted, 
     scores = [row["score"] for row in board]
     assert scores == sorted(scores)
     assert {row["epochs"] for row in board} <= {3, 6, 12}  # more if the best was still improving
+
+
+def test_a_search_that_the_time_cut_short_says_so_and_what_time_it_would_take(planted, fabric, tmp_path):
+    said = []
+    here = {"executor": lambda _: HereExecutor(fabric), "fabric": fabric, "quiet": True, "clock": lambda: 0.0}
+    experiment = replace(experiment_in(planted), methods=entries_from_text("ce"))
+    plan = undecided(folds=1, preset="fast", minutes=0.001)  # of 3 epochs of 0.01 s one fits, and three do not
+    result = fit(experiment, tmp_path, plan, tell=said.append, **here)
+    assert len(result["fit"]["board"]) == 1
+    assert any("the time was enough for 1 of 3 candidates (for all, give --minutes 1 or more)" in line for line in said)
+    for number, stages in ((0, (True, False)), (1, (True, False)), (0, (False,))):
+        plan = undecided(stages=stages)
+        enough = plan.minutes_for(number, 300.0)
+        limits = [replace(plan, minutes=enough - less).limit(number) for less in (1, 0)]
+        assert limits[0] < 300 <= limits[1]
 
 
 def test_a_plan_is_kept(tmp_path):

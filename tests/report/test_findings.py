@@ -70,7 +70,9 @@ def test_a_difference_that_may_be_chance_names_no_winner_and_few_runs_ask_for_mo
 def test_one_run_each_names_no_winner(found, rows):
     words, statistics = found({row: [(mae, 0.9)] for row, mae in {"elb": 4, **rows}.items()})
     assert words[0] == TOO_FEW
-    assert words[-1] == "Next: more runs (--splits or --folds): at least 3 runs that all methods share."
+    assert (
+        words[-1] == "More runs make this surer (compare --splits or --folds): at least 3 runs that all methods share."
+    )
     assert not any("lowest" in each.lower() or "significant" in each for each in (*words, *statistics))
 
 

@@ -9,12 +9,15 @@ import typer
 
 from onepeak.cli import options
 from onepeak.cli.options import flag
-from onepeak.cli.output import print_note, print_notes
+from onepeak.cli.output import predict_command, print_note, print_notes
 
+_EVERY = 10.0
+"""Seconds between two lines about the training that goes on."""
 PLAN: options.Flags = {name: each for name, each in options.PLAN.items() if name not in ("freeze", "precision")}
+RECIPE: options.Flags = {name: each for name, each in options.RECIPE.items() if name != "encoder_lr"}
 
 
-@options.with_flags(source=options.TRAINED, plan=PLAN, recipe_changes=options.RECIPE, network=options.NETWORK)
+@options.with_flags(source=options.TRAINED, plan=PLAN, recipe_changes=RECIPE, network=options.NETWORK)
 def fit(
     data: str,
     source: dict[str, Any],
@@ -59,8 +62,9 @@ def fit(
 
     import torch
 
-    from onepeak.cli.train.warnings import first_weights_notes
-    from onepeak.experiment.events import Executor
+    from onepeak._core.wording import duration
+    from onepeak.cli.train.warnings import constant_notes, first_weights_notes
+    from onepeak.experiment.events import EpochDone, Event, Executor
     from onepeak.experiment.executors.local import LocalExecutor
     from onepeak.experiment.fit import METHODS, begin_fit, check_same, leaderboard, make_plan
     from onepeak.experiment.fit import fit as fit_model
@@ -68,7 +72,7 @@ def fit(
     from onepeak.experiment.task import HereExecutor
     from onepeak.training.devices import make_fabric
     from onepeak.training.out_folder import check_out, refuse_others
-    from onepeak.training.progress import check_logger
+    from onepeak.training.progress import check_logger, figures_of
 
     check_logger(logger)
     fabric = make_fabric(device=device)
@@ -95,6 +99,20 @@ def fit(
     def clock() -> float:
         return before + time.monotonic() - began
 
+    def tell(line: str) -> None:
+        if not quiet or dry_run:
+            print_note(line)
+
+    told = clock()
+
+    def report(event: Event) -> None:
+        nonlocal told
+        if isinstance(event, EpochDone) and clock() - told >= _EVERY:
+            told, entry, done = clock(), event.run.entry, int(event.row["epoch"]) + 1
+            tell(
+                f"{entry.name}: epoch {done}/{entry.recipe['epochs']}, {figures_of(event.row)}, after {duration(told)}"
+            )
+
     if work is None:
         refuse_others(out)
         speedup = LocalExecutor(device=device, workers=workers).speedup(3)
@@ -107,14 +125,16 @@ def fit(
             clock=clock,
             flips=flips,
             may_thaw=may_thaw,
+            tell=tell,
         )
         if not dry_run:
             begin_fit(out, work)
+    else:
+        for line in work.lines[:10]:
+            tell(line)
     check_same(work, experiment, preset=preset, minutes=minutes, flips=flips)
     if not quiet or dry_run:
         print_notes(first_weights_notes(work.backbone, weights))
-        for line in work.lines[:10]:
-            print_note(line)
     if dry_run:
         return
     if not work.stages[0].parallel and fabric.device.type == "cpu":
@@ -132,10 +152,13 @@ def fit(
         cache=cache,
         quiet=quiet,
         logger=logger,
-        tell=print_note if not quiet else lambda _: None,
+        tell=tell,
+        report=report,
         clock=clock,
     )
     typer.echo(leaderboard(result).partition("|")[0].split("\n\n")[1])
+    if not quiet:
+        print_notes(constant_notes(result))
     _tell_model(out, quiet=quiet)
 
 
@@ -191,4 +214,4 @@ def _seconds_of_start() -> float:
 def _tell_model(out: Path, *, quiet: bool) -> None:
     typer.echo(f"model: {out}")
     if not quiet:
-        print_note(f"Next: onepeak predict {out} FILES, or onepeak evaluate {out} NEW_DATA")
+        print_note(f"Next: {predict_command(out)}, or onepeak evaluate {out} NEW_DATA")

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -73,6 +74,13 @@ def print_notes(notes: Iterable[str]) -> None:
     """What the user should know of what was asked for, a line each on standard error."""
     for note in notes:
         print_note(f"Note: {note}")
+
+
+def predict_command(model: Path) -> str:
+    """The command that predicts new samples with a model: rows of a table, or files of images."""
+    from onepeak.training.model_files import load_description
+
+    return f"onepeak predict {model} {'FILES' if load_description(model).table is None else 'new.csv'}"
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from onepeak.cli.options import flag, with_flags
-from onepeak.cli.output import print_note, spinner
+from onepeak.cli.output import predict_command, print_note, spinner
 
 Repo = Annotated[str, typer.Argument(help="Repository on the hub, such as me/grades.")]
 
@@ -55,4 +55,4 @@ def pull(
     with spinner(f"Downloading {repo}", quiet=quiet):
         commit = hub.pull(repo, out, revision=revision)
     if not quiet:
-        print_note(f"model: {out}, commit {commit}\nNext: onepeak predict {out} FILES")
+        print_note(f"model: {out}, commit {commit}\nNext: {predict_command(out)}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from onepeak.cli import options
 from onepeak.cli.options import flag
-from onepeak.cli.output import print_json, print_note, print_notes, print_table, spinner
+from onepeak.cli.output import predict_command, print_json, print_note, print_notes, print_table, spinner
 
 if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so that --help is fast
     from onepeak.serving.referral import Option, Referral
@@ -110,7 +110,7 @@ def refer(
         print_note(f"Next: the same with --save, so that predict and serve refer these {found.unit}s")
     else:
         of_groups = "" if combine is None else f" --group {manifest.group_column or 'COLUMN'} --combine {combine}"
-        print_note(f"kept with the model: {chosen.promise}\nNext: onepeak predict {model} FILES{of_groups}")
+        print_note(f"kept with the model: {chosen.promise}\nNext: {predict_command(model)}{of_groups}")
 
 
 def _needs(found: "Referral", sensitivity: float, confidence: float) -> str:

@@ -8,6 +8,7 @@ import math
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -59,6 +60,8 @@ _START = 1.0
 """Seconds that a training is expected to take besides its epochs."""
 _OF_WHOLE = 0.4
 """Share of the budget that one candidate of whole networks may take, to be tried after a frozen backbone."""
+_MOST_TOLD = 8
+"""Lines of a plan, besides those on the data, that are told; all of them are in its file."""
 _WORTH_A_PROCESS = 60.0
 """Seconds of a training from which it has a process to itself."""
 
@@ -111,6 +114,11 @@ class FitPlan:
         most = _SHARE * 60 * self.minutes - 2 * self.stages[-1].cost.epoch * self.folds
         return most if number + 1 == len(self.stages) else most / 2
 
+    def minutes_for(self, number: int, seconds: float) -> int:
+        """The fewest whole minutes with which a stage would end at so many seconds or later; see `limit`."""
+        most = seconds if number + 1 == len(self.stages) else 2 * seconds
+        return math.ceil((most + 2 * self.stages[-1].cost.epoch * self.folds) / (60 * _SHARE))
+
 
 def make_plan(
     experiment: Experiment,
@@ -122,8 +130,9 @@ def make_plan(
     clock: Callable[[], float],
     flips: bool | None = None,
     may_thaw: bool = False,
+    tell: Tell = lambda _: None,
 ) -> FitPlan:
-    """Looks at the data and at a few steps of training, and plans within the budget.
+    """Looks at the data and at a few steps of training, and plans within the budget; tells each as soon as it knows.
 
     With `flips`, by default for "best", the mean over images and mirror images is taken if validation finds it better.
     With `may_thaw`, whole networks are tried after the frozen backbone, if there is time for them.
@@ -136,6 +145,9 @@ def make_plan(
             argument="encoder_lr",
         )
     (base,) = splits_of(experiment, manifest, only=(0, 0))
+    about = _about(manifest, base)
+    for line in (*about, "timing one training ..."):
+        tell(line)
     backbone, pace, look = probe(experiment, manifest, base, recipe, fabric=fabric)
     short = isinstance(manifest.items, FeatureRows) or experiment.freeze
     folds = _FOLDS[preset] if short or preset == "best" else 1
@@ -166,7 +178,6 @@ def make_plan(
     methods = [entry.label for entry in experiment.methods]
     training, most = look + cost.of([1], [recipe.epochs]), 60 * minutes
     lines = [
-        *_about(manifest, base),
         f"method: {', '.join(methods)}; network: {backbone}, {_weights(experiment)}"
         f"{', then whole networks in the second half of the time' if len(stages) > 1 else ''}",
         f"search: {_search_line(searched(experiment), methods, preset)}, on {counted(folds, 'fold')} of all but the "
@@ -174,11 +185,14 @@ def make_plan(
         f"model: {'the mean of the networks of all folds' if folds > 1 else 'the best network'}"
         f"{', of images and mirror images if that is better' if flips else ''}, calibrated on the "
         "samples that it was not trained on; the test part is opened once, at the end",
-        f"time: {minutes:g} minutes; one candidate of {counted(recipe.epochs, 'epoch')} takes about "
+        f"time: {_in_minutes(minutes)}; one candidate of {counted(recipe.epochs, 'epoch')} takes about "
         f"{duration(cost.of([1], [recipe.epochs]))}"
         + (f", after {duration(look)} to read the images the first time" if look else ""),
         *([f"not enough for one whole training, which takes {duration(training)}"] if training > most else []),
+        *manifest.notes,
     ]
+    for line in lines[:_MOST_TOLD]:
+        tell(line)
     return FitPlan(
         preset=preset,
         minutes=minutes,
@@ -187,9 +201,13 @@ def make_plan(
         look=look,
         backbone=backbone,
         flips=flips,
-        lines=[*lines, *manifest.notes],
+        lines=[*about, *lines],
         seconds=clock(),
     )
+
+
+def _in_minutes(minutes: float) -> str:
+    return f"{minutes:g} minute{'' if minutes == 1 else 's'}"
 
 
 def has_mirror_images(manifest: Manifest, recipe: Recipe) -> bool:
@@ -278,6 +296,7 @@ def fit(
             keep=keep,
             cost=stage.cost,
             limit=plan.limit(number),
+            minutes_for=partial(plan.minutes_for, number),
             clock=clock,
             rungs=_RUNGS[plan.preset],
             may_be_empty=number > 0,
@@ -290,7 +309,7 @@ def fit(
     result = _finished(boards, out, plan, fabric=fabric)
     write_text_in_one_step(out / LEADERBOARD, leaderboard(result))
     shutil.rmtree(out / SEARCH, ignore_errors=True)
-    tell(f"{LEADERBOARD} and the model are in {out}; {duration(clock())} of {plan.minutes:g} minutes")
+    tell(f"{LEADERBOARD} and the model are in {out}; {duration(clock())} of {_in_minutes(plan.minutes)}")
     return result
 
 

@@ -169,6 +169,7 @@ class Search:
         keep: Writes the decisions down.
         cost: What trainings are expected to take.
         limit: Seconds of the fit at which the search ends.
+        minutes_for: The minutes of a fit whose search ends at so many seconds.
         clock: Seconds of the fit.
         rungs: Steps of a round.
         may_be_empty: Whether nothing is trained, or nothing found, if there is no time.
@@ -186,6 +187,7 @@ class Search:
         keep: Callable[[Sequence[Step]], object],
         cost: Cost,
         limit: float,
+        minutes_for: Callable[[float], int],
         clock: Callable[[], float],
         rungs: int,
         may_be_empty: bool = False,
@@ -194,6 +196,7 @@ class Search:
     ) -> None:
         self.prepared_experiment, self.folder, self.executor = prepared_experiment, folder, executor
         self.steps, self.keep, self.cost, self.limit, self.clock = list(steps), keep, cost, limit, clock
+        self.expected, self.minutes_for = cost, minutes_for
         self.rungs, self.may_be_empty, self.tell, self.report = rungs, may_be_empty, tell, report
         self.names = searched(prepared_experiment.experiment)
         self.board: list[Candidate] = []
@@ -232,7 +235,7 @@ class Search:
             epochs=self.epochs(),
             fewest=_FEWEST if self.cost.epoch * recipe.epochs > _WORTH_MEASURING else _FEWEST_OF_SHORT,
             rungs=self.rungs,
-            most=max(len(self.methods), min(_MOST, BETTER ** (2 + self.round))) if self.names else len(self.methods),
+            most=self.most(self.round + 1),
             vain=self.vain(),
             may_be_none=self.may_be_empty,
         )
@@ -244,6 +247,10 @@ class Search:
     def round(self) -> int:
         """The last round that began; -1 before the first."""
         return self.steps[-1].round if self.steps else -1
+
+    def most(self, number: int) -> int:
+        """Returns the most candidates of a round."""
+        return max(len(self.methods), min(_MOST, BETTER ** (1 + number))) if self.names else len(self.methods)
 
     def epochs(self) -> int:
         """Returns the epochs of a new round: twice those of the best if it was still improving at its last."""
@@ -259,6 +266,14 @@ class Search:
         """Returns why another round would find nothing better; empty if it might."""
         if self.untried:
             return ""
+        tried, most = self.steps[0].candidates, self.most(0)
+        if tried < most and (self.rungs == 1 or not self.names):
+            epochs = [self.prepared_experiment.recipe.epochs]
+            seconds = self.steps[0].seconds + max(cost.of([most], epochs) for cost in (self.expected, self.cost))
+            return (
+                f"the time was enough for {tried} of {counted(most, 'candidate')} "
+                f"(for all, give --minutes {self.minutes_for(seconds)} or more)"
+            )
         if not self.names:
             return "nothing is left to try, as learning rate and weight decay were given"
         if self.rungs == 1:

@@ -76,7 +76,7 @@ def findings(
             if n < FEWEST
             else f"with only {n} runs of each method, results may change"
         )
-        found.append(Finding(text=f"Next: more runs (--splits or --folds): {few}."))
+        found.append(Finding(text=f"More runs make this surer (compare --splits or --folds): {few}."))
     return tuple(found)
 
 

@@ -8,11 +8,21 @@ FALLING = [1.0, 0.9, 0.8, 0.7, 0.65, 0.6, 0.55, 0.5, 0.45, 0.4]
 
 
 def result_of(
-    soi, *, best_epoch, epochs=10, selected_by="mae", num_valid=100, num_test=100, mae=0.4, silent=None, **changes
+    soi,
+    *,
+    best_epoch,
+    epochs=10,
+    selected_by="mae",
+    num_valid=100,
+    num_test=100,
+    mae=0.4,
+    test_mae=0.4,
+    silent=None,
+    **changes,
 ):
     return {
-        "metrics": {"valid": {"mae": mae, "unimodal": 1.0}, "test": {"soi_predicted": soi}},
-        "constant": {"label": "mild", "valid_mae": 0.75},
+        "metrics": {"valid": {"mae": mae, "unimodal": 1.0}, "test": {"soi_predicted": soi, "mae": test_mae}},
+        "constant": {"label": "mild", "valid_mae": 0.75, "test_mae": 0.6},
         "never_predicted": silent or {},
         "frequency_gap": None,
         "num_groups": None,
@@ -58,6 +68,11 @@ GROUPS = {"train": 90, "valid": 30, "test": 30}
             ("'mild' is 0.178", "validation part 0.083", "too short", "one-peaked posteriors may not fit"),
         ),
         (result_of(0.99, best_epoch=3, mae=0.75), "no-better-than-constant", ("0.750", "'mild' (0.750)")),
+        (
+            result_of(0.99, best_epoch=3, test_mae=0.65),
+            "no-better-than-constant",
+            ("the test MAE, 0.650", "'mild' (0.600)"),
+        ),
         (
             result_of(0.99, best_epoch=3, silent={"severe": 21, "total loss": 3}),
             "never-predicted",

@@ -12,7 +12,7 @@ import typer
 from onepeak._core.formats import json_text
 from onepeak._core.wording import listed
 from onepeak.cli.options import command_line
-from onepeak.cli.output import print_note, print_notes
+from onepeak.cli.output import predict_command, print_note, print_notes
 from onepeak.cli.train.warnings import first_weights_notes, training_warnings
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.splits.copies import has_texts
@@ -81,7 +81,7 @@ def train_one(
         show(result, manifest.num_classes, out)
         if not quiet:
             print_notes(training_warnings(result, manifest.num_classes, values_to_lower(out, result["selected_by"])))
-            print_note(f"Next: onepeak inspect {out} --open, or onepeak predict {out} FILES")
+            print_note(f"Next: onepeak inspect {out} --open, or {predict_command(out)}")
 
 
 def _takes_short_steps(prepared_experiment: PreparedExperiment) -> bool:

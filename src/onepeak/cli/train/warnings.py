@@ -34,14 +34,7 @@ def training_warnings(result: dict[str, Any], num_classes: int, values: list[flo
             f"method does not make posteriors consistent. Methods that do: {in_documentation('choose')}"
         )
         notes.append(Note("no-order", text))
-    error, constant = result["metrics"]["valid"]["mae"], result["constant"]
-    if no_better_than_constant(error, constant["valid_mae"]):
-        text = (
-            f"the validation MAE, {error:.3f}, is no better than always predicting {constant['label']!r} "
-            f"({constant['valid_mae']:.3f}). More samples, more epochs (--epochs), smaller batches (--batch-size), "
-            "another --lr or a stronger network may help"
-        )
-        notes.append(Note("no-better-than-constant", text))
+    notes += constant_notes(result)
     if len(values) == recipe["epochs"] and ran_out(values):
         text = f"the validation {select} was still improving at the last epoch: train longer (--epochs)"
         notes.append(Note("still-improving", text))
@@ -66,6 +59,21 @@ def training_warnings(result: dict[str, Any], num_classes: int, values: list[flo
         notes.append(Note("few-test-samples", text))
     few = few_samples_note(sizes["valid"], (result["num_groups"] or sizes)["valid"])
     return notes if few is None else [*notes, few]
+
+
+def constant_notes(result: dict[str, Any]) -> list[Note]:
+    """A note where the model is no better than a constant prediction, in the validation or else in the test part."""
+    constant = result["constant"]
+    for part, title in (("valid", "validation"), ("test", "test")):
+        error, always = result["metrics"][part]["mae"], constant[f"{part}_mae"]
+        if no_better_than_constant(error, always):
+            text = (
+                f"the {title} MAE, {error:.3f}, is no better than always predicting {constant['label']!r} "
+                f"({always:.3f}). More samples, more epochs (--epochs), smaller batches (--batch-size), "
+                "another --lr or a stronger network may help"
+            )
+            return [Note("no-better-than-constant", text)]
+    return []
 
 
 _LEARNS_ALONE = ("small", "mlp")
