@@ -1,4 +1,7 @@
-"""The page of results/benchmark: tables and figures made from its runs.csv."""
+"""The page of results/benchmark: its tables, ranks-mae.png, ranks-qwk.png, ranks-rps_calibrated.png and benchmark.png.
+
+All are made from runs.csv.
+"""
 
 import sys
 from collections.abc import Callable
