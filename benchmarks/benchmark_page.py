@@ -141,7 +141,7 @@ class Benchmark:
         own = self.means.xs(OWN, level="method")
         for column, level, title in (("soi_predicted", ORDER, "pairs in order"), ("unimodal", PEAKED, "one peak")):
             below = [
-                f"{title_of(name)} {100 * own[column][name]:.1f} %" for name in self.sets if own[column][name] < level
+                f"{title_of(name)} {100 * own[column][name]:.2f} %" for name in self.sets if own[column][name] < level
             ]
             word = f"**missed** on {', '.join(below)}" if below else "**met**"
             lines.append(f"- {title.capitalize()} in at least {100 * level:g} % on every set: {word}.")
