@@ -96,7 +96,7 @@ def test_a_frozen_plan_has_no_terms_on_features():
 def test_goals_that_are_missed_are_named_with_their_sets(runs):
     goals = Benchmark(runs).goals().splitlines()
     assert "Pairs in order in at least 99.9 % on every set: **met**" in goals[-2]
-    assert "**missed** on SWD, table 97.0 %" in goals[-1]
+    assert "**missed** on SWD, table 97.00 %" in goals[-1]
     assert "Lower MAE than `elb` on most sets, and significantly over all: **missed** (1 of 2 sets" in goals[-3]
 
 
