@@ -23,7 +23,7 @@ def asked():
     rows = FeatureRows(
         columns=ENCODER.columns, values=table_rows(300).astype(np.float64), categories=ENCODER.categories
     )
-    labels = model.row_answers(rows).labels.numpy()
+    labels = model.row_answers(rows).predicted_index.numpy()
     return model, Manifest(name="rows", items=rows, labels=labels, classes=model.classes)
 
 

@@ -259,11 +259,11 @@ def test_a_row_without_a_posterior_is_named_and_changes_no_other_answer(table_mo
     rows = pandas.DataFrame({"size": [0.5, 1e30, 2.0], "tone": ["1", "dark", "2"]})
     with pytest.raises(InputError, match="row 1 of the inputs has no prediction: the model has no posterior for it"):
         table_model.predict(rows)
-    labels, log_probs, _ = table_model.row_answers(rows_of(rows, table_model.description.table).rows)
+    own = table_model.row_answers(rows_of(rows, table_model.description.table).rows)
     said = table_model.predict(rows.iloc[[0, 2]], raw=True)
-    assert log_probs.isnan().any(dim=-1).tolist() == [False, True, False]
-    assert torch.equal(labels[[0, 2]], said.predicted_index)
-    torch.testing.assert_close(log_probs[[0, 2]], said.log_probs, rtol=0, atol=1e-6)
+    assert own.log_probs.isnan().any(dim=-1).tolist() == [False, True, False]
+    assert torch.equal(own.predicted_index[[0, 2]], said.predicted_index)
+    torch.testing.assert_close(own.log_probs[[0, 2]], said.log_probs, rtol=0, atol=1e-6)
 
 
 @pytest.mark.gpu

@@ -1,5 +1,6 @@
 import json
 import shutil
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,7 @@ import torch
 
 from cli.one_command import invoked
 from http_server import asking
+from onepeak._core import digests
 from onepeak.cli.refer import refer as command
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.posterior.predictions import Predictions
@@ -129,6 +131,21 @@ def test_a_policy_comes_back_and_a_damaged_one_is_told(tmp_path):
     (tmp_path / "policy.json").write_text("{}")
     with pytest.raises(InputError, match=r"policy\.json must be a policy that onepeak wrote"):
         load_policy(tmp_path)
+
+
+def test_a_policy_that_is_kept_when_the_process_dies_leaves_a_model_with_the_one_before_or_after(tmp_path, monkeypatch):
+    first, second = (Policy(uncertainty="entropy", threshold=each) for each in (1.0, 2.0))
+    write = digests.write_text_in_one_step
+    for writes in range(4):
+        folder = shutil.copytree(table_run().folder, tmp_path / str(writes))
+        for before, after in ((None, first), (first, second)):
+            left = iter(range(writes))
+            with monkeypatch.context() as patched, suppress(StopIteration):
+                patched.setattr(digests, "write_text_in_one_step", lambda *given: (next(left), write(*given)))  # noqa: B023
+                save_policy(folder, after)
+            assert load(folder).policy == (after if writes > 1 else before)
+            save_policy(folder, after)
+            assert len((folder / digests.DIGESTS).read_text().splitlines()) == len(digests.read_digests(folder))
 
 
 def test_the_command_tells_every_uncertainty_and_keeps_the_policy(tmp_path):

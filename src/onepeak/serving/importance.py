@@ -82,8 +82,7 @@ def column_importance(
     labels = torch.from_numpy(data.labels)
 
     def read(values: npt.NDArray[np.float64]) -> Predictions:
-        predicted, log_probs, _ = model.row_answers(replace(rows, values=values))
-        return model.read(Predictions(predicted_index=predicted, log_probs=log_probs), options)
+        return model.read(model.row_answers(replace(rows, values=values)), options)
 
     def error(values: npt.NDArray[np.float64]) -> float:
         return float((read(values).predicted_index - labels).abs().double().mean())

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, final
+from typing import final
 
 import numpy as np
 import torch
@@ -112,16 +112,6 @@ def load(folder: str | Path, *, device: str = "cpu") -> "Model":
         familiarity=load_familiarity(folder),
         policy=load_policy(folder),
     )
-
-
-class Answers(NamedTuple):
-    """What the network says of some samples, before calibration; on the CPU."""
-
-    labels: Tensor
-    """The method's own; meaningless where the posterior is NaN, as the network's output is not finite."""
-    log_probs: Tensor
-    distance: Tensor | None = None
-    """How far each lies from the training samples; see `onepeak.training.familiarity`."""
 
 
 @final
@@ -254,11 +244,14 @@ class Model:
         known = self.description.image_range
         return None if known is None else known.outside(pixels)
 
-    def answers(self, images: Sequence[Pixels]) -> Answers:
-        """Runs the network on images of one size in one batch."""
+    def answers(self, images: Sequence[Pixels]) -> Predictions:
+        """Runs the network on images of one size in one batch, and returns its own predictions, before calibration.
+
+        A sample whose posterior is NaN, as the network's output is not finite, has no prediction.
+        """
         return self._computed(self._images(images))
 
-    def row_answers(self, rows: FeatureRows) -> Answers:
+    def row_answers(self, rows: FeatureRows) -> Predictions:
         """Like `answers`, for rows with the columns and codes of `description.table`."""
         if self.description.table is None:
             raise InputError("This model reads images, got rows of a table.")
@@ -332,16 +325,20 @@ class Model:
         return inputs
 
     @torch.inference_mode()
-    def _computed(self, inputs: Tensor) -> Answers:
+    def _computed(self, inputs: Tensor) -> Predictions:
         with same_bits(compiled=self._compiled):
             (outputs, features), method = self.network.with_features(inputs), self.network.method
-            distance = (
-                None
-                if self.familiarity is None
-                else self.familiarity.distance(self.familiarity.seen(inputs, features)).cpu()
-            )
+            distance = coordinates = None
+            if self.familiarity is not None:
+                seen = self.familiarity.seen(inputs, features)
+                distance, coordinates = self.familiarity.distance(seen).cpu(), self.familiarity.coordinates(seen).cpu()
             log_probs = method.log_probs(outputs)
             finite = ~log_probs.isnan().any(dim=-1)  # the other samples do not depend on these
             labels = torch.zeros(len(outputs), dtype=torch.int64, device=outputs.device)
             labels[finite] = method.predict(outputs[finite]).long()
-            return Answers(labels.cpu(), log_probs.float().cpu(), distance)
+            return Predictions(
+                predicted_index=labels.cpu(),
+                log_probs=log_probs.float().cpu(),
+                distance=distance,
+                coordinates=coordinates,
+            )

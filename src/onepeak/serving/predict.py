@@ -6,7 +6,7 @@ read or has no posterior is a `Failed` one, and the others continue. What the us
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias, final, get_args
@@ -18,7 +18,6 @@ from onepeak._core.check import check_choice, check_integer
 from onepeak._core.wording import counted, listed
 from onepeak.data.images.decode import UnreadableImageError, depth_notes
 from onepeak.errors import InputError, NotFiniteError
-from onepeak.posterior import temper
 from onepeak.posterior.predictions import Combine, Predictions, Row, SourceName, Unlike, called
 from onepeak.posterior.predictions import Prediction as Prediction
 from onepeak.serving.images import AnyImage, Pixels, Unnamed
@@ -27,7 +26,7 @@ from onepeak.serving.table_rows import TableRows
 from onepeak.training.model_files import ModelDescription
 
 if TYPE_CHECKING:  # a model predicts by this stream
-    from onepeak.serving.model import Answers, Model
+    from onepeak.serving.model import Model
 
 Samples: TypeAlias = Iterable[AnyImage | Unnamed] | TableRows
 
@@ -97,18 +96,30 @@ def predict_all(
     model: "Model", samples: Samples, *, batch_size: int | None = None, on_failure: Literal["raise", "collect"]
 ) -> tuple[Predictions, list[Failed]]:
     """Returns the predictions before calibration for all samples that have one, in order, and the other samples."""
+    source_name = samples.source_name if isinstance(samples, TableRows) else "item"
+
+    def batches() -> Iterator[Batch]:
+        for raw, failed in _batches(model, samples, batch_size):
+            if failed and on_failure == "raise":
+                _refuse(failed[0], source_name)
+            yield raw, failed
+
+    return in_order(batches(), len(model.classes))
+
+
+def in_order(batches: "Iterable[Batch]", num_classes: int) -> tuple[Predictions, list[Failed]]:
+    """Returns the predictions of all batches, and the samples without one, each in the order of the samples."""
     parts, failures = [], []
-    for raw, failed in _batches(model, samples, batch_size):
-        if failed and on_failure == "raise":
-            _refuse(failed[0], samples.source_name if isinstance(samples, TableRows) else "item")
+    for raw, failed in batches:
         failures += failed
         if raw is not None:
             parts.append(raw)
+    failures.sort(key=lambda each: each.item)
     if not parts:
-        none = torch.empty(0, len(model.classes))
+        none = torch.empty(0, num_classes)
         return Predictions(predicted_index=none.new_empty(0, dtype=torch.int64), log_probs=none), failures
     whole = Predictions.joined(parts)
-    return whole.take(np.argsort(whole.items).tolist()), sorted(failures, key=lambda each: each.item)
+    return whole.take(np.argsort(whole.items).tolist()), failures
 
 
 def predict_groups(
@@ -134,23 +145,6 @@ def predict_groups(
         names = [groups[item] for item in raw.items.tolist()]
         rows |= {str(row.source): row for row in model.read_groups(raw, names, how, options).rows()}
     return [rows[name] for name in dict.fromkeys(groups)], failed
-
-
-def combine_rows(
-    model: "Model", rows: Sequence[Row], groups: Sequence[str], how: Combine, options: PosteriorOptions
-) -> Predictions:
-    """Returns one prediction per group of rows that `Model.read` gave, by options that neither decide nor project."""
-    log_probs, calibration = torch.tensor([row.log_probs for row in rows]), model.description.calibration
-    if calibration is not None and not options.raw:
-        log_probs = temper(log_probs, 1 / calibration.temperature)  # as it came from the network
-    far = [row.distance for row in rows]
-    raw = Predictions(
-        predicted_index=torch.tensor([row.predicted_index for row in rows]),
-        log_probs=log_probs,
-        distance=None if None in far else torch.tensor(far),
-        unlike=tuple(row.unlike for row in rows),
-    )
-    return model.read_groups(raw, groups, how, options)
 
 
 def check_combine(how: Combine, options: PosteriorOptions) -> None:
@@ -245,7 +239,7 @@ Batch: TypeAlias = tuple[Predictions | None, list[Failed]]
 
 
 def batch_of(
-    answers: "Answers",
+    answers: Predictions,
     *,
     items: list[int],
     sources: Iterable[str | int],
@@ -254,19 +248,16 @@ def batch_of(
     errors: Mapping[int, str] = MappingProxyType({}),
 ) -> Batch:
     """Sorts out the samples that have an error, by their position in `items`, or no finite posterior."""
-    labels, log_probs, distance = answers
-    far = [None] * len(labels) if distance is None else distance.tolist()
-    raw = Predictions(
-        predicted_index=labels,
-        log_probs=log_probs,
-        distance=distance,
+    far = [None] * len(answers) if answers.distance is None else answers.distance.tolist()
+    raw = replace(
+        answers,
         items=np.array(items, dtype=np.int64),
         sources=tuple(sources),
         source_name=source_name,
         unlike=tuple(map(_with_distance, unlike, far)),
     )
     failed: list[Failed] = []
-    lost = log_probs.isnan().any(dim=-1).tolist()
+    lost = raw.log_probs.isnan().any(dim=-1).tolist()
     for item, source, gone in zip(items, raw.sources, lost, strict=True):
         if item in errors:
             failed.append(Failed(item=item, source=source, error=InputError(errors[item])))

@@ -9,8 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from onepeak._core.digests import renew_digest
-from onepeak._core.files import write_text_in_one_step
+from onepeak._core.digests import change_listed
 from onepeak._core.formats import json_text
 from onepeak._core.wording import counted
 from onepeak.errors import InputError
@@ -155,8 +154,7 @@ def _shares(referred: Tensor, counts: Tensor, wrong: Tensor, at_least: int | Non
 def save_policy(folder: Path, policy: Policy) -> None:
     """Keeps a policy in the model's folder, in place of an earlier one."""
     content = {**asdict(policy), "threshold": policy.threshold if math.isfinite(policy.threshold) else None}
-    write_text_in_one_step(folder / FILE, json_text(content))
-    renew_digest(folder, FILE)
+    change_listed(folder, FILE, json_text(content))
 
 
 def load_policy(folder: Path) -> Policy | None:

@@ -12,11 +12,12 @@ import torch
 from http_server import asking, encoded
 from image_files import in_twelve_bits
 from onepeak.errors import InputError
+from onepeak.posterior.predictions import Predictions
 from onepeak.posterior.referral import Policy
 from onepeak.serving.http import Limits, batcher, create_app, predictor
 from onepeak.serving.http.predictor import Predictor
 from onepeak.serving.http.routes import model_card
-from onepeak.serving.model import Answers, Model
+from onepeak.serving.model import Model
 from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.serving.predict import ROWS_A_BATCH
 from onepeak.training.familiarity import Familiarity
@@ -285,7 +286,8 @@ def test_one_wrong_row_refuses_all(ask_table):
 
 def test_a_class_without_any_probability_has_no_logarithm(ask_table, table, monkeypatch):
     sure = torch.tensor([[0.0, -torch.inf, -torch.inf]])
-    monkeypatch.setattr(table, "row_answers", lambda _: Answers(torch.tensor([0]), sure))
+    found = Predictions(predicted_index=torch.tensor([0]), log_probs=sure)
+    monkeypatch.setattr(table, "row_answers", lambda _: found)
     [item] = answered(ask_table.post("/v1/predict", json={"rows": [{"size": 1, "tone": "1"}]}))["predictions"]
     assert (item["name"], item["probs"], item["log_probs"]) == ("low", [1.0, 0.0, 0.0], [0.0, None, None])
 
@@ -297,8 +299,9 @@ def test_an_image_that_the_network_cannot_take_or_say_anything_of_has_its_own_er
         raise RuntimeError("a secret of the network\nand more")
 
     def lost(pixels):
-        labels, log_probs, _ = whole(model, pixels)
-        return Answers(labels, torch.where(torch.arange(len(labels))[:, None] == 0, torch.nan, log_probs))
+        found = whole(model, pixels)
+        first = torch.arange(len(found))[:, None] == 0
+        return replace(found, log_probs=torch.where(first, torch.nan, found.log_probs))
 
     for broken, told in ((fail, "the network cannot take 48 x 48 pixels"), (lost, "the model has no posterior for it")):
         monkeypatch.setattr(model, "answers", broken)
@@ -310,7 +313,8 @@ def test_an_image_that_the_network_cannot_take_or_say_anything_of_has_its_own_er
 
 def test_rows_without_a_posterior_are_named(ask_table, table, monkeypatch):
     lost = torch.tensor([[0.0, -1.0, -1.0], [torch.nan] * 3])
-    monkeypatch.setattr(table, "row_answers", lambda _: Answers(torch.tensor([0, 0]), lost))
+    found = Predictions(predicted_index=torch.tensor([0, 0]), log_probs=lost)
+    monkeypatch.setattr(table, "row_answers", lambda _: found)
     answer = ask_table.post("/v1/predict", json={"rows": [{"size": 1, "tone": "1"}] * 2})
     assert answer.status_code == 422
     assert answer.json()["error"]["message"].startswith("`rows[1]`: the model has no posterior")
@@ -328,11 +332,8 @@ def test_the_row_of_one_client_fails_no_request_of_another(table):
         return said
 
     _, first, refused, last = asyncio.run(together())
-    assert (
-        first.answers[0].predicted_index
-        == last.answers[0].predicted_index
-        == int(table.predict({"size": 1.0, "tone": "1"}).predicted_index)
-    )
+    expected = table.predict({"size": 1.0, "tone": "1"}, raw=True).predicted_index
+    assert first.raw.predicted_index == last.raw.predicted_index == expected
     assert str(refused).startswith("`rows[0]`: the model has no posterior")
 
 
@@ -469,13 +470,24 @@ def test_how_answers_are_made_is_told(ask, table):
     assert card == told | {"cost": [list(row) for row in costs]}
 
 
-@pytest.mark.parametrize("how", ["worst", "mean", "median"])
-def test_images_under_one_field_name_are_one_patient(ask, model, arrays, images, how):
+@pytest.mark.parametrize(
+    ("how", "options"),
+    [
+        ("worst", {}),
+        ("mean", {"raw": True}),
+        ("median", {"decide": "mean"}),
+        ("mean", {"project": True, "decide": "median"}),
+    ],
+)
+def test_images_under_one_field_name_are_one_patient_also_as_a_request_reads_posteriors(
+    ask, model, arrays, images, how, options
+):
     names = ["ann", "ann", "ben", "ann", "ben"]
     files = [(name, (f"{number}.png", data)) for number, (name, data) in enumerate(zip(names, images, strict=False))]
-    content = answered(ask.post("/v1/predict", files=files, params={"combine": how}))
+    content = answered(ask.post("/v1/predict", files=files, params={"combine": how, **options}))
     raw = model.predict(arrays[:5], raw=True)
-    check_same(content["groups"], model.read_groups(raw, names, how, PosteriorOptions()))
+    check_same(content["groups"], model.read_groups(raw, names, how, PosteriorOptions(**options)))
+    check_same(content["predictions"], model.predict(arrays[:5], **options))
     assert [(each["group"], each["items"]) for each in content["groups"]] == [("ann", [0, 1, 3]), ("ben", [2, 4])]
     assert any("intervals of groups join" in note for note in content["notes"])
     assert answered(ask.post("/v1/predict", files=files))["groups"] is None
@@ -495,7 +507,6 @@ def test_rows_of_a_request_are_one_patient_or_have_one_by_name(ask_table, table)
     ("params", "message"),
     [
         ({"group": "patient"}, "`group` has no effect without `combine`"),
-        ({"combine": "mean", "decide": "median"}, "leave out `decide` and `project`"),
         ({"combine": "worst", "group": "ward"}, "it lacks ward"),
         ({"combine": "worst", "group": "patient"}, "`rows[0]`: 'patient' must name a group, got none"),
         ({"combine": "worst", "group": "bed"}, "`rows[0]`: 'bed' must name a group, got none"),

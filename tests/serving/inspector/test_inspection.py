@@ -5,6 +5,7 @@ import threading
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 from starlette.testclient import TestClient
 
@@ -18,6 +19,7 @@ from onepeak.serving.http import create_app
 from onepeak.serving.inspector import Inspection, inspector_router, open_inspection
 from onepeak.serving.inspector.inspection import Filter, inspect_model
 from onepeak.serving.inspector.pages import choice_page, overview_page, render, shell
+from onepeak.training.familiarity import Familiarity
 from onepeak.training.model_files import short
 from report.whole_runs import write_whole_comparison, write_whole_run
 from run_folders import write_comparison
@@ -126,6 +128,20 @@ def test_a_models_answers_to_data_are_those_of_predict_and_of_the_run_that_made_
     )
     assert not now.answers[0].no_evidence
     assert overview_page(shown, shell(shown, can_try=True)).measured.startswith("On all of the data")
+
+
+def test_the_map_of_a_models_answers_has_the_axes_of_its_training_images(compared):
+    run, data = compared / "runs" / "elb" / "split0-fold0", DataSource(compared.parent / "data", order=GRADES).open()
+    model = load(run)
+    references = torch.rand(40, 128, generator=torch.Generator().manual_seed(0)).half()
+    model.familiarity = Familiarity(references=references, threshold=0.5)
+    shown = inspect_model(model, run, data)
+    assert "Map" in shell(shown, can_try=False).places
+    found = shown.posteriors.map(Filter(method="elb"))
+    expected = model.answers([model.pixels(data.items.root / name) for name in data.items.paths])
+    points = np.stack([found.columns["x"], found.columns["y"]], axis=1)
+    np.testing.assert_allclose(points, expected.coordinates[:, :2], atol=1e-3)
+    assert found.columns["distance"] == pytest.approx(expected.distance.tolist(), abs=0.01)
 
 
 def test_images_that_cannot_be_read_are_left_out_and_told(compared, moved):

@@ -1,5 +1,7 @@
 """A comparison made in a second: two methods on two splits of sixty small images, by networks not trained."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import torch
@@ -10,7 +12,6 @@ from onepeak.data.images.resize import Resize
 from onepeak.methods.catalog import method
 from onepeak.metrics.catalog import DEFAULT_NAMES, collection
 from onepeak.networks.build import NetworkSettings, build_network
-from onepeak.posterior.predictions import Predictions
 from onepeak.serving.model import load
 from onepeak.training.calibration import calibration_of
 from onepeak.training.model_files import ModelDescription, save_model
@@ -78,10 +79,8 @@ def _write_run(folder, name, split, parts, drawn, paths, *, seed):
 
 
 def _predictions(model, drawn, items):
-    predicted, log_probs, _ = model.answers(list(drawn.items.pixels[items]))
-    return Predictions(
-        items=items, truth=torch.tensor(drawn.labels[items]), predicted_index=predicted, log_probs=log_probs
-    )
+    found = model.answers(list(drawn.items.pixels[items]))
+    return replace(found, items=items, truth=torch.tensor(drawn.labels[items]))
 
 
 def _frame(part, predictions, paths):

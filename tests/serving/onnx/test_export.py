@@ -17,7 +17,6 @@ import onepeak
 from onepeak.data.images.resize import Resize
 from onepeak.errors import InputError, MissingExtraError
 from onepeak.networks import NetworkSettings, build_network
-from onepeak.posterior.predictions import Predictions
 from onepeak.serving import PosteriorOptions, export_onnx, load
 from onepeak.serving.model import Model
 from onepeak.serving.onnx.export import check_same_answers, metadata, open_session
@@ -45,9 +44,7 @@ def images(*shape):
 
 def said_of_pixels(model, pixels):
     """What the model says of images as they are, not resized."""
-    labels, log_probs, distance = model.answers(list(pixels))
-    raw = Predictions(predicted_index=labels, log_probs=log_probs, distance=distance)
-    return model.read(raw, PosteriorOptions())
+    return model.read(model.answers(list(pixels)), PosteriorOptions())
 
 
 @cache

@@ -3,27 +3,26 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate, islice
-from typing import Any, TypeAlias, final
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, final
 
 import numpy as np
-import torch
 
 from onepeak._core.imports import require
 from onepeak.data.images.decode import depth_notes
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError, NotFiniteError
-from onepeak.posterior.predictions import Row, Unlike, called
+from onepeak.posterior.predictions import Predictions, Unlike, called
 from onepeak.serving.http.batcher import Batcher, Compute, Decoding, TooLargeError
 from onepeak.serving.http.failures import RequestError
 from onepeak.serving.http.limits import Limits
 from onepeak.serving.http.requests import Upload
 from onepeak.serving.images import Pixels
-from onepeak.serving.model import Answers, Model
+from onepeak.serving.model import Model
 from onepeak.serving.posterior_options import PosteriorOptions
-from onepeak.serving.predict import IMAGES_A_BATCH, ROWS_A_BATCH, batch_of, notes_of
+from onepeak.serving.predict import IMAGES_A_BATCH, ROWS_A_BATCH, Batch, Failed, batch_of, in_order, notes_of
 from onepeak.serving.table_rows import TableRows, rows_of_frame
 
 _USUAL_PIXELS = 512 * 512
@@ -31,19 +30,29 @@ _USUAL_PIXELS = 512 * 512
 _DARK = 24
 """The highest value, of 255, at which an image may hold 12 bits in a 16-bit file: 4095 of 65,535 is 16 of 255."""
 
-Answer: TypeAlias = Row | InputError
-"""The prediction for one item, or why there is none."""
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RequestOutcome:
     """The results of one request."""
 
-    answers: list[Answer]
-    """One per item, in order."""
+    raw: Predictions
+    """What the network says of the samples that have a prediction, before calibration; `items` are their positions."""
+    failed: list[Failed]
+    """The other samples."""
     notes: tuple[str, ...]
     evidence: dict[int, list[list[float]]]
     """Evidence maps by position, if requested."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Part:
+    """Samples of one request that are computed in one batch, together with those of others."""
+
+    inputs: Any
+    """An image, or rows of a table."""
+    items: list[int]
+    sources: list[str | int]
+    unlike: list[Unlike]
 
 
 @final
@@ -66,15 +75,15 @@ class Predictor:
 
     async def warm(self) -> None:
         """Runs the model once, as the first prediction takes seconds and no client should wait for that."""
-        table = self.model.description.table
+        table, compute = self.model.description.table, self._images
         with contextlib.suppress(InputError, RuntimeError):  # the network may need another size
             if table is None:
-                pixels = self.model.pixels(np.zeros((64, 64, 3), np.uint8))
-                await self.batcher.submit(self._images, (pixels, self.usual, None))
+                inputs: object = self.model.pixels(np.zeros((64, 64, 3), np.uint8))
             else:
                 empty = np.full((1, len(table.columns)), np.nan)
-                rows = FeatureRows(columns=table.columns, values=empty, categories=table.categories)
-                await self.batcher.submit(self._rows, (rows, self.usual, [None]))
+                inputs = FeatureRows(columns=table.columns, values=empty, categories=table.categories)
+                compute = self._rows
+            await self.batcher.submit(compute, _Part(inputs=inputs, items=[0], sources=[0], unlike=[None]))
         self.is_warm = True
 
     def close(self) -> None:
@@ -96,34 +105,34 @@ class Predictor:
         maps: dict[int, list[list[float]]] = {}
         dark: dict[int, bytes] = {}
 
-        async def answer(item: int, upload: Upload) -> Answer:
+        async def answer(item: int, upload: Upload) -> Batch:
+            source = upload.name or item
             try:
                 image = self.decoding.image(upload.data, size=upload.pixels, had=before[item])
                 async with share, image as (pixels, unlike):
                     if pixels.max() <= _DARK:
                         dark[item] = upload.data
-                    found: Answer = await self._of_size(self._images, pixels, options, unlike)
-                    if isinstance(found, InputError):
-                        return found
-                    if evidence:
-                        maps[item] = await self._of_size(self._evidence, pixels, None, found.predicted_index)
-                    return replace(found, source=upload.name or item)
+                    part = _Part(inputs=pixels, items=[item], sources=[source], unlike=[unlike])
+                    raw, failed = await self._of_size(self._images, pixels, part)
+                    if evidence and raw is not None:
+                        asked = (pixels, raw, options)
+                        maps[item] = await self._of_size(self._evidence, pixels, asked, kind=options)
+                    return raw, failed
             except InputError as error:
-                return error
+                return None, [Failed(item=item, source=source, error=error)]
 
         answers = await asyncio.gather(*(answer(item, upload) for item, upload in enumerate(uploads)))
-        failed = [each for each in answers if isinstance(each, InputError)]
-        if len(failed) == len(answers):
-            raise _none(failed)
+        raw, failed = in_order(answers, len(self.model.classes))
+        if not len(raw):
+            raise _none([each.error for each in failed])
         depth: tuple[str, ...] = ()
         if dark and self.model.description.bits is None:
             places = sorted(dark)
             names = [called(uploads[item].name or item, "item") for item in places] if len(dark) < len(uploads) else []
             files = [dark[item] for item in places]
             depth = await self.decoding.run(lambda: depth_notes(files, None, asked=True, names=names))
-        marks = [(each.source, each.unlike) if isinstance(each, Row) else ("", None) for each in answers]
-        notes = (*depth, *notes_of(self.model, (), options, marks, source_name="item"))
-        return RequestOutcome(answers=answers, notes=notes, evidence=maps)
+        notes = (*depth, *notes_of(self.model, (), options, raw.with_unlike, source_name="item"))
+        return RequestOutcome(raw=raw, failed=failed, notes=notes, evidence=maps)
 
     async def rows(self, rows: Sequence[dict[str, Any]], options: PosteriorOptions) -> RequestOutcome:
         """Predicts for rows of a table, for all or for none."""
@@ -131,53 +140,46 @@ class Predictor:
         if reasons := table.unanswered:
             first = min(reasons)
             raise RequestError(422, f"`rows[{first}]`: {reasons[first]}.")
-        parts = np.array_split(np.arange(len(rows)), -(-len(rows) // ROWS_A_BATCH))
-        requests = ((table.rows.take(part), options, [table.unlike[place] for place in part]) for part in parts)
-        results = (self.batcher.submit(self._rows, each, kind=options, size=len(each[0])) for each in requests)
-        answers: list[Answer] = [answer for part in await asyncio.gather(*results) for answer in part]
-        marks = []
-        for place, each in enumerate(answers):
-            if isinstance(each, InputError):
-                raise RequestError(422, f"`rows[{place}]`: {each}.")
-            marks.append((table.sources[place], each.unlike))
-        notes = notes_of(self.model, table, options, marks, source_name="row")
-        return RequestOutcome(answers=answers, notes=notes, evidence={})
+        parts = [
+            _Part(
+                inputs=table.rows.take(places),
+                items=places.tolist(),
+                sources=[table.sources[place] for place in places],
+                unlike=[table.unlike[place] for place in places],
+            )
+            for places in np.array_split(np.arange(len(rows)), -(-len(rows) // ROWS_A_BATCH))
+        ]
+        results = (self.batcher.submit(self._rows, part, size=len(part.items)) for part in parts)
+        raw, failed = in_order(await asyncio.gather(*results), len(self.model.classes))
+        if failed:
+            raise RequestError(422, f"`rows[{failed[0].item}]`: {failed[0].error}.")
+        notes = notes_of(self.model, table, options, raw.with_unlike, source_name="row")
+        return RequestOutcome(raw=raw, failed=[], notes=notes, evidence={})
 
-    async def _of_size(self, compute: Compute, pixels: Pixels, options: PosteriorOptions | None, about: object) -> Any:
-        """Computes a result for an image, in a batch with others of its size that are read by the same options."""
+    async def _of_size(self, compute: Compute, pixels: Pixels, item: object, *, kind: Hashable = None) -> Any:
+        """Computes a result for an image, in a batch with others of its size and kind."""
         height, width = pixels.shape[:2]
         size = min(-(-height * width // _USUAL_PIXELS), IMAGES_A_BATCH)
         try:
-            return await self.batcher.submit(
-                compute, (pixels, options, about), kind=(options, height, width), size=size
-            )
+            return await self.batcher.submit(compute, item, kind=(kind, height, width), size=size)
         except RuntimeError as error:  # torch: a size the network cannot take, or out of memory
             logging.getLogger(__name__).warning("%d x %d pixels: %s", height, width, error)
             raise InputError(f"the network cannot take {height} x {width} pixels") from error
 
-    def _images(self, images: Sequence[tuple[Pixels, PosteriorOptions, Unlike]]) -> list[Answer]:
-        pixels, (options, *_), unlike = zip(*images, strict=True)
-        return self._read(self.model.answers(pixels), options, unlike)
+    def _images(self, parts: Sequence[_Part]) -> list[Batch]:
+        return _by_part(self.model.answers([part.inputs for part in parts]), parts)
 
-    def _rows(self, requests: Sequence[tuple[FeatureRows, PosteriorOptions, Sequence[Unlike]]]) -> list[list[Answer]]:
-        tables, (options, *_), unlike = zip(*requests, strict=True)
-        values = np.concatenate([rows.values for rows in tables])
-        joined = FeatureRows(columns=tables[0].columns, values=values, categories=tables[0].categories)
-        answers = iter(self._read(self.model.row_answers(joined), options, [mark for each in unlike for mark in each]))
-        return [list(islice(answers, len(rows))) for rows in tables]
+    def _rows(self, parts: Sequence[_Part]) -> list[Batch]:
+        first, values = parts[0].inputs, np.concatenate([part.inputs.values for part in parts])
+        joined = FeatureRows(columns=first.columns, values=values, categories=first.categories)
+        return _by_part(self.model.row_answers(joined), parts)
 
-    def _read(self, answers: Answers, options: PosteriorOptions, unlike: Sequence[Unlike]) -> list[Answer]:
-        items = list(range(len(unlike)))
-        raw, failed = batch_of(answers, items=items, sources=items, unlike=unlike)
-        found: dict[int, Answer] = {each.item: each.error for each in failed}
-        if raw is not None:
-            found |= zip(raw.items.tolist(), self.model.read(raw, options).rows(), strict=True)
-        return [found[item] for item in items]
-
-    def _evidence(self, images: Sequence[tuple[Pixels, None, int]]) -> list[list[list[float]]]:
-        pixels, _, labels = zip(*images, strict=True)
-        maps = self.model.evidence(pixels, torch.tensor(labels))
-        rounded: list[list[list[float]]] = maps.double().mul(1e4).round().div(1e4).tolist()
+    def _evidence(self, images: Sequence[tuple[Pixels, Predictions, PosteriorOptions]]) -> list[list[list[float]]]:
+        pixels, raw, (options, *_) = zip(*images, strict=True)
+        labels = self.model.read(Predictions.joined(raw), options).predicted_index
+        rounded: list[list[list[float]]] = (
+            self.model.evidence(pixels, labels).double().mul(1e4).round().div(1e4).tolist()
+        )
         return rounded
 
     def _table(self, rows: Sequence[dict[str, Any]]) -> TableRows:
@@ -185,6 +187,16 @@ class Predictor:
         assert self.model.description.table is not None
         # As objects: otherwise a name that is a number would change when it is next to a missing value.
         return rows_of_frame(pandas.DataFrame(rows, dtype=object), self.model.description.table)
+
+
+def _by_part(answers: Predictions, parts: Sequence[_Part]) -> list[Batch]:
+    """Gives each part its own of the answers to all."""
+    found, start = [], 0
+    for part in parts:
+        own = answers.take(range(start, start + len(part.items)))
+        found.append(batch_of(own, items=part.items, sources=part.sources, unlike=part.unlike))
+        start += len(part.items)
+    return found
 
 
 def code_of(error: InputError) -> str:

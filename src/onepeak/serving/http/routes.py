@@ -1,6 +1,6 @@
 """`POST /v1/predict` and `GET /v1/model`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import partial
@@ -33,7 +33,7 @@ from onepeak.serving.http.predictor import Predictor, RequestOutcome, code_of
 from onepeak.serving.http.requests import FORM, Upload, read_body, request_body, rows_of_body, uploads_of
 from onepeak.serving.model import Model
 from onepeak.serving.posterior_options import PosteriorOptions
-from onepeak.serving.predict import combine_rows, group_notes
+from onepeak.serving.predict import group_notes
 
 _RAW = "application/octet-stream"
 _FAILURES: dict[int | str, dict[str, Any]] = {
@@ -93,6 +93,7 @@ def predict_router(
     router = APIRouter(prefix="/v1", tags=["model"])
     model, limits = predictor.model, load.limits
     card = model_card(model, limits, predictor.usual)
+    worded = partial(_worded, actions=actions, unsure=unsure)
 
     @router.get(
         "/model",
@@ -119,7 +120,7 @@ def predict_router(
         kind = request.headers.get("content-type", _RAW)
         posterior_options = options.posterior_options(predictor.usual)
         predictor.check(posterior_options, evidence=options.evidence)
-        _check_groups(options, posterior_options, rows=model.reads_tables)
+        _check_groups(options, rows=model.reads_tables)
         _check_kind(kind.partition(";")[0].strip().lower(), rows=model.reads_tables)
 
         async def answer(body: bytes, share: Share) -> bytes:
@@ -127,21 +128,21 @@ def predict_router(
             if model.reads_tables:
                 rows = await run(partial(_rows, body, model, limits, options.group))
                 outcome = await predictor.rows(rows, posterior_options)
-                names: list[str | None] = [None] * len(outcome.answers)
+                names: list[str | None] = [None] * len(rows)
                 of = ["" if options.group is None else str(row[options.group]).strip() for row in rows]
             else:
                 uploads = await run(partial(uploads_of, body, kind, max_items=limits.max_items))
                 share.take("pixels", _num_pixels(uploads, limits))
                 outcome = await predictor.images(uploads, posterior_options, evidence=options.evidence)
                 names, of = [upload.name for upload in uploads], [upload.group for upload in uploads]
-            for each in outcome.answers:
-                metrics.samples["failed" if isinstance(each, InputError) else "unlike" if each.unlike else "usual"] += 1
+            metrics.samples.update("unlike" if mark else "usual" for mark in outcome.raw.unlike)
+            metrics.samples["failed"] += len(outcome.failed)
 
             # In a thread, because thousands of rows make megabytes of text.
             def content() -> bytes:
-                found = _content(model, outcome, names, posterior_options, actions, unsure)
+                found = _content(model, outcome, names, posterior_options, worded)
                 if options.combine is not None:
-                    found |= _groups(model, outcome, of, options.combine, posterior_options, actions, unsure)
+                    found |= _groups(model, outcome, of, options.combine, posterior_options, worded)
                 return json_bytes(found)
 
             return await run(content)
@@ -227,17 +228,12 @@ def _rows(body: bytes, model: Model, limits: Limits, group: str | None) -> list[
     return rows
 
 
-def _check_groups(options: Options, read: PosteriorOptions, *, rows: bool) -> None:
+def _check_groups(options: Options, *, rows: bool) -> None:
     if options.group is not None and (options.combine is None or not rows):
         where = (
             "without `combine`" if options.combine is None else "for images: the name of a file's field is its group"
         )
         raise InputError(f"`group` has no effect {where}. Leave it out.")
-    if options.combine is not None and (read.decide is not None or read.project):
-        raise InputError(
-            "`combine` needs posteriors as the model gives them: leave out `decide` and `project`, here and where the "
-            "server is started."
-        )
 
 
 def _content(
@@ -245,24 +241,22 @@ def _content(
     outcome: RequestOutcome,
     names: Sequence[str | None],
     options: PosteriorOptions,
-    actions: Sequence[str],
-    unsure: Unsure,
+    worded: Callable[[Row], dict[str, Any]],
 ) -> dict[str, Any]:
     """The answer to a request, as `PredictResponse` describes it."""
-    predictions: list[dict[str, Any]] = []
-    for item, (answer, name) in enumerate(zip(outcome.answers, names, strict=True)):
-        entry: dict[str, Any] = {"item": item, "file": name}
-        if isinstance(answer, Row):
-            entry |= {**_answer(answer, actions, unsure), "evidence": outcome.evidence.get(item)}
-        else:
-            entry["error"] = {"code": code_of(answer), "message": str(answer)}
-        predictions.append(entry)
+    raw = outcome.raw
+    entries = {
+        item: {**worded(row), "evidence": outcome.evidence.get(item)}
+        for item, row in zip(raw.items.tolist(), model.read(raw, options).rows(), strict=True)
+    }
+    for each in outcome.failed:
+        entries[each.item] = {"error": {"code": code_of(each.error), "message": str(each.error)}}
     return {
         "model_id": model.model_id,
         "classes": model.classes,
         "alpha": options.used_alpha(model.description.calibration),
         "notes": outcome.notes,
-        "predictions": predictions,
+        "predictions": [{"item": item, "file": name, **entries[item]} for item, name in enumerate(names)],
         "groups": None,
     }
 
@@ -273,27 +267,22 @@ def _groups(
     of: Sequence[str],
     how: Combine,
     options: PosteriorOptions,
-    actions: Sequence[str],
-    unsure: Unsure,
+    worded: Callable[[Row], dict[str, Any]],
 ) -> dict[str, Any]:
     """The predictions for groups, and the notes with what is to be known of them."""
-    samples = {item: each for item, each in enumerate(outcome.answers) if isinstance(each, Row)}
     items: dict[str, list[int]] = {}
-    for item in samples:
+    for item in outcome.raw.items.tolist():
         items.setdefault(of[item], []).append(item)
-    rows = combine_rows(model, list(samples.values()), [of[item] for item in samples], how, options)
-    found = [
-        {"group": name, "items": own, **_answer(row, actions, unsure)}
-        for (name, own), row in zip(items.items(), rows, strict=True)
-    ]
+    rows = model.read_groups(outcome.raw, [of[item] for item in outcome.raw.items], how, options).rows()
+    found = [{"group": name, "items": own, **worded(row)} for (name, own), row in zip(items.items(), rows, strict=True)]
     return {"groups": found, "notes": (*outcome.notes, *group_notes(model, how, options))}
 
 
 _COPIED = ("headline", "predicted_class", "predicted_index", "probs", "soi", "unimodal", "paradoxical", "unlike")
 
 
-def _answer(row: Row, actions: Sequence[str], unsure: Unsure) -> dict[str, Any]:
-    """A row under the field names of `Answer`."""
+def _worded(row: Row, *, actions: Sequence[str], unsure: Unsure) -> dict[str, Any]:
+    """A row under the field names of `Reading`."""
     return {
         **{name: getattr(row, name) for name in (*_COPIED, "distance", "refer")},
         "name": row.predicted_class,

@@ -81,6 +81,12 @@ class Inspection:
         """Whether a model was run now, rather than runs read from disk."""
         return bool(self._given)
 
+    @property
+    def has_map(self) -> bool:
+        """Whether there may be a map: a model that was run now may know nothing of its training samples."""
+        given = [each.predictions.coordinates for each in self._given.values()]
+        return not given or any(each is not None for each in given)
+
     @cached_property
     def looks(self) -> dict[str, Style]:
         """The style of each row, in the order of the table."""

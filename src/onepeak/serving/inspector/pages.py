@@ -123,7 +123,7 @@ def shell(inspection: Inspection, *, can_try: bool) -> Shell:
         [counted_splits([(run.split, run.fold) for run in inspection.runs]), counted(runs, "run")] if runs > 1 else []
     )
     places = PLACES | (TRY_PLACE if can_try else {})
-    if inspection.asked_now:  # a model gives no coordinates for a map
+    if not inspection.has_map:
         places = {title: address for title, address in places.items() if address != "/map"}
     return Shell(
         title=inspection.dataset,

@@ -348,12 +348,11 @@ def _questions(
             rows = FeatureRows(
                 columns=encoder.columns, values=values.double().numpy(), categories=dict(encoder.categories)
             )
-            answers = model.row_answers(rows)
+            raw = model.row_answers(rows)
         else:
             assert resize is not None
             images = _random_images(rng, count, *(fixed or resize.size_of(*size)))
-            inputs, answers = (images,), model.answers(list(images))
-        raw = Predictions(predicted_index=answers.labels, log_probs=answers.log_probs, distance=answers.distance)
+            inputs, raw = (images,), model.answers(list(images))
         yield inputs, model.read(raw, posterior_options)
 
 
