@@ -3,21 +3,14 @@
 import csv
 import os
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from onepeak.data.splits.paper import (
-    without_a_last_fold,
-    without_fifty_a_class,
-    without_fold_samples,
-    without_gender,
-    without_subjects,
-    without_ten_samples,
-    without_the_subjects_of_fgnet,
-)
 from onepeak.data.splits.protocols import make_splits
+from onepeak.errors import InputError
 
 COMMITTED = Path(__file__).parents[3] / "results/paper/fgnet-authors-splits.csv"
 
@@ -161,19 +154,29 @@ def test_a_few_subjects_give_every_part_one(images):
     assert make_splits(faces, protocol="code")[0].sizes == {"train": 1, "valid": 1, "test": 1}
 
 
-def test_data_that_a_protocol_cannot_split_are_told_why(images):
-    few = images([0, 1, 2, 3])
-    assert without_fold_samples(few) == "needs 5 samples or more outside the test part; 'mine' leaves 0"
-    assert "class 'c1' has 59" in without_fifty_a_class(images(np.repeat([0, 1], [60, 59])))
-    assert without_fifty_a_class(images(np.repeat([0, 1], [60, 60]))) is None
-    assert "class 'c1' has 59" in without_a_last_fold(images(np.repeat([0, 1], [60, 59])))
-    assert without_a_last_fold(images(np.repeat([0, 1], [60, 61]))) is None
-    assert without_a_last_fold(images(np.repeat([0, 1], [61, 61]))).endswith("'mine' leaves the last one empty")
-    assert without_ten_samples(few) == "needs 10 samples or more; 'mine' has 4"
-    assert without_subjects(few).startswith("splits by subject; 'mine' does not name the subject")
-    assert without_the_subjects_of_fgnet(few) == "is for the 82 subjects of fgnet; 'mine' has none"
-    others = images([0, 1] * 50, groups=tuple(f"p{index % 81}" for index in range(100)), name="fgnet")
-    assert without_the_subjects_of_fgnet(others).endswith("'fgnet' has 81")
-    assert without_subjects(images([0, 1], groups=("a", "b"))) == "needs 3 subjects or more; 'mine' has 2"
-    assert without_gender(few).startswith("splits by gender and age; 'mine' does not name the gender")
-    assert "the largest of them has 1 samples" in without_gender(images([0, 1, 2, 3], strata=("f", "m", "f", "m")))
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("protocol", "labels", "fields", "message"),
+    [
+        ("iciar", range(4), {}, "5 folds need at least 5 samples, found 0"),
+        ("hci", np.repeat([0, 1], [60, 59]), {}, "50 samples of every class .*, but class 'c1' has 59"),
+        ("hci-code", np.repeat([0, 1], [60, 59]), {}, "50 samples of every class .*, but class 'c1' has 59"),
+        ("hci-code", np.repeat([0, 1], [61, 61]), {}, "a part would have no sample"),  # the last fold
+        ("afad-paper", range(5), {}, "5 folds need at least 5 samples, found 4"),
+        ("fgnet-code", range(4), {}, "it does not name the subject of each image"),
+        ("fgnet-code", range(2), {"groups": ("a", "b")}, "a part would have no sample"),
+        ("fgnet-authors", range(4), {}, "it is not fgnet with its 82 subjects, it has 0"),
+        ("afad", range(4), {}, "it does not name the gender of each image"),
+        ("afad-code", range(4), {"strata": ("f", "m", "f", "m")}, "a part would have no sample"),
+    ],
+)
+def test_data_that_a_protocol_cannot_split_are_told_why(images, protocol, labels, fields, message):
+    data = images(list(labels), **fields)
+    data = replace(data, items=replace(data.items, digests=data.items.paths))
+    with pytest.raises(InputError, match=f"Protocol '{protocol}' cannot split 'mine': {message}"):
+        make_splits(data, protocol=protocol)
+
+
+def test_hci_needs_ten_samples_of_every_class_beside_the_test_part(images):
+    assert len(make_splits(images(np.repeat([0, 1], [60, 60])), protocol="hci")) == 100
+    assert len(make_splits(images(np.repeat([0, 1], [60, 61])), protocol="hci-code")) == 100

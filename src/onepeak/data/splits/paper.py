@@ -9,6 +9,7 @@ import numpy as np
 from onepeak.data.manifest import Manifest
 from onepeak.data.splits.split import Indices, Mask, Parts
 from onepeak.data.splits.splitters import codes, deal, draw, share_of, shuffled
+from onepeak.errors import InputError
 
 HCI_TEST_PER_CLASS = 50
 FGNET_SUBJECTS = 82
@@ -60,7 +61,8 @@ def ages_as_written(manifest: Manifest, *, seed: int, split: int, folds: int) ->
 
 def fgnet_as_coded(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:  # noqa: ARG001
     """Tests on a fifth of the subjects and validates on a fifth of the others: 53, 13 and 16 of FG-NET's 82."""
-    assert manifest.groups is not None  # checked by `without_subjects`
+    if manifest.groups is None:
+        raise InputError("it does not name the subject of each image (its `groups`).")
     subjects = codes(manifest.groups)
     tested, validated = _two_draws(np.zeros(subjects.max() + 1, dtype=np.int64), seed=seed, split=split, at_least=1)
     return [_parts(tested[subjects], validated[subjects])]
@@ -68,9 +70,12 @@ def fgnet_as_coded(manifest: Manifest, *, seed: int, split: int, folds: int) -> 
 
 def fgnet_by_its_authors(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:  # noqa: ARG001
     """Trains on 53 subjects, validates on 13 and tests on 16: with seed 0, the very splits of the published code."""
-    assert manifest.groups is not None  # checked by `without_the_subjects_of_fgnet`
-    order, _ = _subjects_in_order(tuple(sorted(set(manifest.groups))), seed=seed, split=split)
-    rank = np.array([order.index(subject) for subject in manifest.groups])
+    groups = manifest.groups or ()
+    subjects = tuple(sorted(set(groups)))
+    if manifest.name != "fgnet" or len(subjects) != FGNET_SUBJECTS:
+        raise InputError(f"it is not fgnet with its {FGNET_SUBJECTS} subjects, it has {len(subjects)}.")
+    order, _ = _subjects_in_order(subjects, seed=seed, split=split)
+    rank = np.array([order.index(subject) for subject in groups])
     return [_parts(rank >= 66, (rank >= 53) & (rank < 66))]
 
 
@@ -79,68 +84,9 @@ def afad_as_coded(manifest: Manifest, *, seed: int, split: int, folds: int) -> l
     return [_parts(*_two_draws(_gender_and_age(manifest), seed=seed, split=split, at_least=0))]
 
 
-def without_fold_samples(manifest: Manifest) -> str | None:
-    """Half of every class must leave enough samples for five folds."""
-    left = len(manifest) - int(share_of(np.bincount(manifest.labels, minlength=1), 0.5).sum())
-    return None if left >= 5 else f"needs 5 samples or more outside the test part; {manifest.name!r} leaves {left}"
-
-
-def without_fifty_a_class(manifest: Manifest) -> str | None:
-    """50 samples of every class must leave enough for ten folds."""
-    counts = np.bincount(manifest.labels, minlength=manifest.num_classes)
-    smallest = int(counts.argmin())
-    if counts[smallest] >= HCI_TEST_PER_CLASS + 10:
-        return None
-    return (
-        f"takes {HCI_TEST_PER_CLASS} test samples of every class and makes 10 folds of the others; "
-        f"class {manifest.classes[smallest]!r} has {counts[smallest]}"
-    )
-
-
-def without_a_last_fold(manifest: Manifest) -> str | None:
-    """As `without_fifty_a_class`, and the last fold must not be empty."""
-    if reason := without_fifty_a_class(manifest):
-        return reason
-    left = np.bincount(manifest.labels, minlength=manifest.num_classes) - HCI_TEST_PER_CLASS
-    if np.any(9 * -(-left // 10) < left):
-        return None
-    return f"cuts 10 folds of equal size, rounded up; {manifest.name!r} leaves the last one empty"
-
-
-def without_ten_samples(manifest: Manifest) -> str | None:
-    """There must be enough samples for a test part and five folds."""
-    return None if len(manifest) >= 10 else f"needs 10 samples or more; {manifest.name!r} has {len(manifest)}"
-
-
-def without_subjects(manifest: Manifest) -> str | None:
-    """The data set must name at least three subjects."""
-    if manifest.groups is None:
-        return f"splits by subject; {manifest.name!r} does not name the subject of each image (its `groups`)"
-    subjects = len(set(manifest.groups))
-    return None if subjects >= 3 else f"needs 3 subjects or more; {manifest.name!r} has {subjects}"
-
-
-def without_the_subjects_of_fgnet(manifest: Manifest) -> str | None:
-    """The authors' splits need the very subjects of FG-NET."""
-    subjects = 0 if manifest.groups is None else len(set(manifest.groups))
-    if manifest.name == "fgnet" and subjects == FGNET_SUBJECTS:
-        return None
-    return f"is for the {FGNET_SUBJECTS} subjects of fgnet; {manifest.name!r} has {subjects or 'none'}"
-
-
-def without_gender(manifest: Manifest) -> str | None:
-    """The data set must name the genders, and have enough samples of some gender and age."""
-    if manifest.strata is None:
-        return f"splits by gender and age; {manifest.name!r} does not name the gender (its `strata`)"
-    counts = np.bincount(_gender_and_age(manifest), minlength=1)
-    tested = counts // 5
-    if ((counts - tested) // 5).sum() and tested.sum():
-        return None
-    return f"takes a fifth of every gender and age; the largest of them has {counts.max()} samples in {manifest.name!r}"
-
-
 def _gender_and_age(manifest: Manifest) -> Indices:
-    assert manifest.strata is not None  # checked by `without_gender`
+    if manifest.strata is None:
+        raise InputError("it does not name the gender of each image (its `strata`).")
     genders = codes(manifest.strata)
     cells: Indices = manifest.labels * (genders.max(initial=0) + 1) + genders
     return cells
@@ -163,6 +109,13 @@ def _half_of_every_class(manifest: Manifest, *, seed: int, split: int) -> Mask:
 
 
 def _fifty_of_every_class(manifest: Manifest, *, seed: int, split: int) -> Mask:
+    counts = np.bincount(manifest.labels, minlength=manifest.num_classes)
+    smallest = int(counts.argmin())
+    if counts[smallest] < HCI_TEST_PER_CLASS + 10:
+        raise InputError(
+            f"{HCI_TEST_PER_CLASS} samples of every class are tested on and the others make 10 folds, but class "
+            f"{manifest.classes[smallest]!r} has {counts[smallest]}."
+        )
     return draw(manifest.labels, np.full(manifest.num_classes, HCI_TEST_PER_CLASS), seed=seed, stream=(split, 0))
 
 

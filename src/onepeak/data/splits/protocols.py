@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -26,6 +26,7 @@ def kfold(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Part
     part of the same run, so a class with two or more samples always has one to train on (without groups, and with four
     folds or more).
     """
+    _check_units(manifest)
     dealt = _deal(manifest, parts=folds, seed=seed, stream=(split,))
     runs = []
     for fold in range(folds):
@@ -36,6 +37,7 @@ def kfold(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Part
 
 def holdout(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:  # noqa: ARG001
     """Uses a fifth of the samples as the test part, and a fifth of the rest as the valid part."""
+    _check_units(manifest)
     tested = _deal(manifest, parts=min(5, num_units(manifest)), seed=seed, stream=(split, 0)) == 0
     rest = np.flatnonzero(~tested)
     left = manifest.take(rest)
@@ -43,19 +45,15 @@ def holdout(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Pa
     return [(rest[~validated], rest[validated], np.flatnonzero(tested))]
 
 
-def too_few_units(manifest: Manifest) -> str | None:
-    """Explains why the data set cannot be split into three parts; None if it can."""
-    units = num_units(manifest)
-    if units >= 3:
-        return None
-    if manifest.groups is None:
-        return f"needs at least 3 samples; {manifest.name!r} has {units}"
-    return f"needs at least 3 groups, because a group must not be in two parts; {manifest.name!r} has {units}"
-
-
 def num_units(manifest: Manifest) -> int:
     """Returns the number of units that can be assigned separately: groups if there are groups, else samples."""
     return len(manifest) if manifest.groups is None else len(set(manifest.groups))
+
+
+def _check_units(manifest: Manifest) -> None:
+    if (units := num_units(manifest)) < 3:
+        what = "samples" if manifest.groups is None else "groups (none may be in two parts)"
+        raise InputError(f"at least 3 {what} are needed, found {units}.")
 
 
 def _deal(manifest: Manifest, *, parts: int, seed: int, stream: tuple[int, ...]) -> Indices:
@@ -70,14 +68,9 @@ def _deal(manifest: Manifest, *, parts: int, seed: int, stream: tuple[int, ...])
 
 
 Reading: TypeAlias = Literal["paper", "code", "authors"]
-
-
-@runtime_checkable
-class Splitter(Protocol):
-    """Makes all folds of one split from the seed and the split's number; a longer series extends a shorter one."""
-
-    def __call__(self, manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:
-        """Returns train, valid and test of each fold."""
+Recipe: TypeAlias = Callable[..., list[Parts]]
+"""Makes all folds of one split of a manifest from `seed`, `split` (its number) and `folds`; a longer series extends a
+shorter one. Raises `InputError` for data that it cannot split."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,13 +79,11 @@ class SplitProtocol:
 
     name: str
     title: str
-    num_splits: int
+    recipe: Recipe
+    num_splits: int = 10
     """The protocol's own number of splits; more splits continue the same series."""
-    num_folds: int
+    num_folds: int = 1
     """The number of folds per split."""
-    recipe: Splitter
-    refusal: Callable[[Manifest], str | None]
-    """Explains why the protocol cannot split a data set, as the predicate of a sentence; None if it can."""
     datasets: tuple[str, ...] = ()
     """The data sets it was published for; empty for a general protocol."""
     readings: tuple[Reading, ...] = ()
@@ -117,16 +108,13 @@ PROTOCOLS: Registry[SplitProtocol] = Registry(
             num_splits=1,
             num_folds=5,
             recipe=kfold,
-            refusal=too_few_units,
             any_folds=True,
         ),
         SplitProtocol(
             name="holdout",
             title="test 20 %, valid 20 % of the rest, by group if there are groups, else by class",
             num_splits=5,
-            num_folds=1,
             recipe=holdout,
-            refusal=too_few_units,
         ),
         SplitProtocol(
             name="iciar",
@@ -134,7 +122,6 @@ PROTOCOLS: Registry[SplitProtocol] = Registry(
             num_splits=2,
             num_folds=5,
             recipe=paper.iciar,
-            refusal=paper.without_fold_samples,
             datasets=("iciar",),
             readings=("paper",),
         ),
@@ -144,7 +131,6 @@ PROTOCOLS: Registry[SplitProtocol] = Registry(
             num_splits=2,
             num_folds=5,
             recipe=paper.iciar_as_coded,
-            refusal=paper.without_fold_samples,
             datasets=("iciar",),
             readings=("code",),
             default=True,
@@ -152,20 +138,16 @@ PROTOCOLS: Registry[SplitProtocol] = Registry(
         SplitProtocol(
             name="hci",
             title="test 50 of each decade, 10 folds of the rest",
-            num_splits=10,
             num_folds=10,
             recipe=paper.hci,
-            refusal=paper.without_fifty_a_class,
             datasets=("hci",),
             readings=("paper",),
         ),
         SplitProtocol(
             name="hci-code",
             title="test 50 of each decade, 10 folds of the rest, the last one smaller",
-            num_splits=10,
             num_folds=10,
             recipe=paper.hci_as_coded,
-            refusal=paper.without_a_last_fold,
             datasets=("hci",),
             readings=("code",),
             default=True,
@@ -173,10 +155,7 @@ PROTOCOLS: Registry[SplitProtocol] = Registry(
         SplitProtocol(
             name="fgnet-code",
             title="by subject: test 20 %, valid 20 % of the rest",
-            num_splits=10,
-            num_folds=1,
             recipe=paper.fgnet_as_coded,
-            refusal=paper.without_subjects,
             datasets=("fgnet",),
             readings=("code",),
             default=True,
@@ -184,30 +163,22 @@ PROTOCOLS: Registry[SplitProtocol] = Registry(
         SplitProtocol(
             name="fgnet-authors",
             title="by subject: the splits of the published code (53, 13 and 16 of 82 subjects)",
-            num_splits=10,
-            num_folds=1,
             recipe=paper.fgnet_by_its_authors,
-            refusal=paper.without_the_subjects_of_fgnet,
             datasets=("fgnet",),
             readings=("authors",),
         ),
         SplitProtocol(
             name="fgnet-paper",
             title="test 20 % of the images, 5 folds of the rest; a subject may be in several parts",
-            num_splits=10,
             num_folds=5,
             recipe=paper.ages_as_written,
-            refusal=paper.without_ten_samples,
             datasets=("fgnet",),
             readings=("paper",),
         ),
         SplitProtocol(
             name="afad",
             title="as afad-code, but all copies of an image are in one part",
-            num_splits=10,
-            num_folds=1,
             recipe=paper.afad_as_coded,
-            refusal=paper.without_gender,
             datasets=AFAD,
             default=True,
             copies_together=True,
@@ -215,20 +186,15 @@ PROTOCOLS: Registry[SplitProtocol] = Registry(
         SplitProtocol(
             name="afad-code",
             title="by gender and age: test 20 %, valid 20 % of the rest, rounded down",
-            num_splits=10,
-            num_folds=1,
             recipe=paper.afad_as_coded,
-            refusal=paper.without_gender,
             datasets=AFAD,
             readings=("code",),
         ),
         SplitProtocol(
             name="afad-paper",
             title="test 20 % of the images, 5 folds of the rest",
-            num_splits=10,
             num_folds=5,
             recipe=paper.ages_as_written,
-            refusal=paper.without_ten_samples,
             datasets=AFAD,
             readings=("paper",),
         ),
@@ -282,8 +248,6 @@ def make_splits(
         return _first_of(splits_from_folder(Path(protocol), manifest), protocol, splits=splits, folds=folds)
 
     record = find_protocol(manifest, protocol)
-    if reason := record.refusal(manifest):
-        raise InputError(f"Protocol {record.name!r} {reason}.")
     num_folds = _num_folds(record, manifest, folds)
     first: Indices | None = None
     notes: tuple[str, ...] = ()
@@ -292,12 +256,30 @@ def make_splits(
         notes = _copies_note(first, "text" if has_texts(manifest.items) else "image")
     runs = []
     for split in range(splits or record.num_splits):
-        series = record.recipe(manifest, seed=seed, split=split, folds=num_folds)[: folds or num_folds]
+        series = _series(record, manifest, seed=seed, split=split, folds=num_folds)[: folds or num_folds]
         for fold, parts in enumerate(series):
             chosen = parts if first is None else _with_copies(parts, first)
             named = dict(zip(PARTS, chosen, strict=True))
             runs.append(Split(**named, split=split, fold=fold, seed=seed, protocol=record.name, notes=notes))
     return runs
+
+
+def _series(record: SplitProtocol, manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:
+    """Returns the parts of each fold; raises an error for data that the protocol cannot split."""
+    try:
+        series = record.recipe(manifest, seed=seed, split=split, folds=folds)
+        if not all(len(part) for parts in series for part in parts):
+            raise InputError("a part would have no sample.")
+    except InputError as error:
+        raise InputError(f"Protocol {record.name!r} cannot split {manifest.name!r}: {error.message}") from None
+    return series
+
+
+def _can_split(record: SplitProtocol, manifest: Manifest) -> bool:
+    try:
+        return bool(_series(record, manifest, seed=0, split=0, folds=record.num_folds))
+    except InputError:
+        return False
 
 
 def _with_copies(parts: Parts, first: Indices) -> Parts:
@@ -325,8 +307,8 @@ def find_protocol(manifest: Manifest, protocol: str) -> SplitProtocol:
     match protocol:
         case "auto":
             # the name does not prove that the data are that set, or complete
-            own = [record for record in published if record.default and record.refusal(manifest) is None]
-            return own[0] if own else PROTOCOLS["kfold"]
+            own = (record for record in published if record.default and _can_split(record, manifest))
+            return next(own, PROTOCOLS["kfold"])
         case "paper" | "code" | "authors":
             for record in published:
                 if protocol in record.readings:
