@@ -243,17 +243,7 @@ def mean_of(
 ) -> Network:
     """Returns a network whose outputs are the mean log-probabilities of its members.
 
-    Args:
-        members: Networks for the same classes; behind a backbone that they share, without one of their own.
-        one_peak: Whether the mean is projected to the nearest posterior with one peak.
-        backbone: The backbone that they share.
-        flips: Whether it predicts each image and its mirror image.
-
-    Example:
-        >>> import onepeak, torch
-        >>> parts = [Network(nn.Identity(), nn.Linear(4, 3), onepeak.method("ce", num_classes=3)) for _ in range(2)]
-        >>> mean_of(parts, one_peak=True)(torch.zeros(5, 4)).shape
-        torch.Size([5, 3])
+    A `backbone` is one that the members share; with `flips`, it predicts each image and its mirror image.
     """
     method = SoftmaxMethod(members[0].method.num_classes)
     method.decision = members[0].method.decision

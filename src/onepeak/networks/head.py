@@ -14,7 +14,7 @@ from onepeak.posterior import project
 
 
 def wildcat(maps: Evidence, *, kmax: float = 0.1, kmin: float | None = None, alpha: float = 0.0) -> Outputs:
-    r"""The mean of the highest positions of each map, plus a weighted mean of the lowest.
+    r"""The mean of the highest positions of each map, plus a weighted mean of the lowest: see `WildcatPooling`.
 
     .. math::
         o = \frac{1}{k^+} \sum_{i \in \mathrm{top}_{k^+}} m_i
@@ -23,12 +23,6 @@ def wildcat(maps: Evidence, *, kmax: float = 0.1, kmin: float | None = None, alp
 
     Maps in half precision are averaged and returned in float32: rounded to half precision, neighbouring classes would
     tie.
-
-    Args:
-        maps: One map per output.
-        kmax: Share of positions that count as highest, above 0 and at most 1.
-        kmin: Share of positions that count as lowest; `kmax` by default. Unused if alpha is 0.
-        alpha: Weight of the lowest positions, 0 in Belharbi et al. 2019.
 
     Example:
         >>> maps = torch.tensor([[[[1.0, 2.0], [3.0, 6.0]]]])
@@ -73,7 +67,7 @@ class WildcatPooling(nn.Module):
     Args:
         kmax: Share of positions that count as highest, above 0 and at most 1.
         kmin: Share of positions that count as lowest; `kmax` by default. An error if alpha is 0.
-        alpha: Weight of the lowest positions, not negative.
+        alpha: Weight of the lowest positions, not negative; 0 in Belharbi et al. 2019.
 
     Example:
         >>> WildcatPooling(kmax=0.5)(torch.tensor([[[[1.0, 2.0], [3.0, 6.0]]]]))
@@ -169,16 +163,7 @@ class MapHead(nn.Module):
 
 @final
 class RowHead(nn.Module):
-    """A linear layer from features to outputs: the head for backbones without maps.
-
-    Args:
-        num_features: Number of features per sample from the backbone.
-        num_outputs: Number of outputs that the method reads.
-
-    Example:
-        >>> RowHead(64, 4)(torch.randn(2, 64)).shape
-        torch.Size([2, 4])
-    """
+    """A linear layer from features to outputs: the head for backbones without maps."""
 
     def __init__(self, num_features: int, num_outputs: int) -> None:
         super().__init__()
@@ -191,12 +176,7 @@ class RowHead(nn.Module):
 
 @final
 class MeanHead(nn.Module):
-    """The mean of the log-probabilities of several networks, normalised.
-
-    Args:
-        members: Networks that read what this head reads.
-        one_peak: Whether the mean is projected to the nearest posterior with one peak.
-    """
+    """The mean of the log-probabilities of several networks, normalised; with `one_peak`, projected to one peak."""
 
     def __init__(self, members: Sequence[nn.Module], *, one_peak: bool) -> None:
         super().__init__()

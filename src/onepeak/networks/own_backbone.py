@@ -25,12 +25,7 @@ class BackboneError(InputError):
 
 
 def is_own(backbone: str) -> bool:
-    """Returns whether a name means the user's own backbone: no name in timm has a colon.
-
-    Example:
-        >>> is_own("my_networks:Small"), is_own("resnet18.a1_in1k")
-        (True, False)
-    """
+    """Returns whether a name means the user's own backbone: no name in timm has a colon."""
     return ":" in backbone
 
 
@@ -128,10 +123,7 @@ def check_trusted(backbone: str) -> None:
 
 
 def source_digest(backbone: str) -> str | None:
-    """Returns a hash of the source file of the user's own backbone; None for any other backbone.
-
-    A resumed comparison uses it to detect that the network has changed.
-    """
+    """Returns a hash of the source file of the user's own backbone, to detect a change; None for any other backbone."""
     if not is_own(backbone):
         return None
     made_by = maker(backbone)
@@ -144,11 +136,7 @@ def source_digest(backbone: str) -> str | None:
 
 @torch.no_grad()
 def features_of(backbone: nn.Module, example: Tensor) -> Tensor:
-    """Returns a module's output for an example, without updating batch-norm statistics.
-
-    Raises:
-        InputError: The output is neither feature maps nor features.
-    """
+    """Returns a module's maps or features for an example, without updating batch-norm statistics."""
     training = {module: module.training for module in backbone.modules()}
     backbone.eval()
     try:

@@ -105,10 +105,7 @@ class TextEncoder:
     def features(
         self, texts: Sequence[str], *, progress: Callable[[int], None] = lambda _: None
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
-        """Returns the features of each text, texts x num_features, and how many windows it takes.
-
-        `progress` is told how many windows are done.
-        """
+        """Returns the features of each text, texts x num_features, and how many windows it takes."""
         tokenizer, model = self._parts
         windows, places = self.windows(texts)
         sums, counts = np.zeros((len(texts), self.num_features), np.float64), np.zeros(len(texts), np.int64)
@@ -126,10 +123,9 @@ class TextEncoder:
         return (sums / counts[:, None]).astype(np.float32), np.bincount(places, minlength=len(texts))
 
     @property
-    def model(self) -> nn.Module:
+    def model(self) -> Any:
         """The encoder itself: whoever trains it changes the features that this object gives."""
-        model: nn.Module = self._parts[1]
-        return model
+        return self._parts[1]
 
     @property
     def padding(self) -> int:
@@ -191,15 +187,7 @@ class TrainedText(nn.Module):
 
     It reads batch x windows x (others + tokens): for each window of a text the other features of the row, which are the
     same in all, and then its tokens, -1 where there are none.
-
-    Args:
-        encoder: The encoder.
-        layers: The layers on rows of features.
-        num_channels: How many features the layers give.
-        first: Where the features of the text begin among the other features of a row.
-        num_others: How many other features a row has.
-        centre, scale: How the features of the text are standardised.
-        padding: The token that stands where there is none.
+    The features of the text are standardised by `centre` and `scale`, and begin at `first` among the others of a row.
     """
 
     def __init__(

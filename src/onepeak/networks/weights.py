@@ -5,7 +5,7 @@ import pickle
 import threading
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from onepeak._core.check import check_integer
 from onepeak._core.imports import require
-from onepeak._core.wording import did_you_mean_file
+from onepeak._core.wording import did_you_mean_file, listed
 from onepeak.errors import InputError, first_line
 
 _DRAWING = threading.RLock()
@@ -22,13 +22,7 @@ _DRAWING = threading.RLock()
 
 @contextmanager
 def own_random_numbers(device: torch.device | None = None) -> Iterator[None]:
-    """Restores the global random state on exit.
-
-    The state belongs to the process, so only one thread at a time may be inside.
-
-    Args:
-        device: A GPU whose random state to restore too.
-    """
+    """Restores the global random state, and that of a GPU, on exit: one thread at a time, as the process shares it."""
     with _DRAWING, torch.random.fork_rng(devices=[device] if device is not None and device.type == "cuda" else []):
         yield
 
@@ -59,7 +53,6 @@ def reset_weights(module: nn.Module) -> None:
             reset()
 
 
-_SHOWN = 5
 _COUNTER = ".num_batches_tracked"
 """Batch norm's count of batches: old files lack it, and nothing here needs it."""
 
@@ -73,7 +66,13 @@ def load_weights(module: nn.Module, path: Path, *, unused: Collection[str] = ())
     """
     wanted = module.state_dict()
     found = read_weights(path)
-    prefix = _prefix(found, wanted)
+    votes: Counter[str] = Counter()  # which prefix of the wanted names most names have
+    for key in found:
+        parts = key.split(".")
+        for start in range(len(parts)):
+            if ".".join(parts[start:]) in wanted:
+                votes[".".join([*parts[:start], ""]) if start else ""] += 1
+    prefix = max(votes, key=lambda each: (votes[each], -len(each)), default="")
     own = {key.removeprefix(prefix): value for key, value in found.items() if key.startswith(prefix)}
     others = [key for key in found if not key.startswith(prefix)]
     left = [key for key in own if key not in wanted and any(key.startswith(f"{layer}.") for layer in unused)]
@@ -88,18 +87,7 @@ def load_weights(module: nn.Module, path: Path, *, unused: Collection[str] = ())
     ignored = [*left, *others]
     if not ignored:
         return ()
-    return (f"{len(ignored)} of {len(found)} tensors in {path.name} were not used: {_listed(ignored)}.",)
-
-
-def _prefix(found: Iterable[str], wanted: Collection[str]) -> str:
-    """Returns the prefix of the wanted names, by a vote of all names found."""
-    votes: Counter[str] = Counter()
-    for key in found:
-        parts = key.split(".")
-        for start in range(len(parts)):
-            if ".".join(parts[start:]) in wanted:
-                votes[".".join([*parts[:start], ""]) if start else ""] += 1
-    return max(votes, key=lambda prefix: (votes[prefix], -len(prefix)), default="")
+    return (f"{len(ignored)} of {len(found)} tensors in {path.name} were not used: {listed(ignored, limit=5)}.",)
 
 
 def misfits(found: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> str:
@@ -118,12 +106,7 @@ def misfits(found: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> str:
             if key in found and wanted[key].is_floating_point() and not found[key].is_floating_point()
         ],
     }
-    return "; ".join(f"{len(keys)} {what} ({_listed(keys)})" for what, keys in groups.items() if keys)
-
-
-def _listed(keys: list[str]) -> str:
-    rest = len(keys) - _SHOWN
-    return ", ".join(keys[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+    return "; ".join(f"{len(keys)} {what} ({listed(keys, limit=5)})" for what, keys in groups.items() if keys)
 
 
 _WRAPPERS = ("state_dict", "model_state_dict", "model")
