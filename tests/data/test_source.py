@@ -143,15 +143,6 @@ def test_a_path_that_is_not_there_suggests_known_names():
 
 
 @pytest.mark.bad_input
-def test_a_known_set_in_the_place_of_a_folder_is_recognised(plant):
-    root = plant("FGNET/images/001A02.JPG", "FGNET/images/002A30a.JPG")
-    with pytest.raises(InputError, match=r"no class folders.* If this is the data set fgnet, .* \(--root .*images\)"):
-        DataSource(root / "FGNET" / "images").open()
-    with pytest.raises(InputError, match="If this is the data set fgnet"):
-        DataSource(root / "FGNET").open()
-
-
-@pytest.mark.bad_input
 @pytest.mark.parametrize("setting", ["root", "order", "label", "group", "path"])
 def test_settings_without_use_are_refused(plant, setting):
     message = rf"`{setting}` has no use for"

@@ -78,12 +78,10 @@ class DataSource:
     `onepeak.data.tables.frame.from_frame`."""
 
     def __post_init__(self) -> None:
-        for name in ("data", "root"):
+        paths = ("data", "root")
+        for name in (*paths, "label", "raters", "label_probs", "group", "path", "text", "decimal", "encoding"):
             value = getattr(self, name)
-            if not isinstance(value, str | Path) and (value is not None or name == "data"):
-                raise InputError(f"`{name}` must be text, got {value!r}.")
-        for name in ("label", "raters", "label_probs", "group", "path", "text", "decimal", "encoding"):
-            if (value := getattr(self, name)) is not None and not isinstance(value, str):
+            if not isinstance(value, str | Path if name in paths else str) and (value is not None or name == "data"):
                 raise InputError(f"`{name}` must be text, got {value!r}.")
         if len(given := [name for name in ("label", "raters", "label_probs") if getattr(self, name) is not None]) > 1:
             raise InputError(f"`{given[1]}` must be given in place of `{given[0]}`, got both.", argument=given[1])
@@ -154,8 +152,7 @@ class DataSource:
         try:
             return _own(read_folder(file, order=self.order))
         except InputError as error:
-            message = f"{error.message}{_known_set(file)}"
-            raise InputError(message, argument=error.argument, fix=error.fix, page="images") from error
+            raise error.at(page="images") from error
 
     def _open_table(self, file: Path, table: Table | None, *, like: FeatureRows | None, keep_classes: bool) -> Manifest:
         """Opens a list of images or a table of features."""
@@ -234,14 +231,3 @@ _MOST_SUBGROUPS = 100
 def _own(manifest: Manifest) -> Manifest:
     """Renames user data that have the name of a known set, which would imply its protocol and published results."""
     return replace(manifest, name=f"own-{manifest.name}") if manifest.name in DATASETS else manifest
-
-
-def _known_set(folder: Path) -> str:
-    """Returns a hint if a folder that cannot be read as class folders looks like a known set."""
-    for record in DATASETS:
-        try:
-            if record.read is not None and len(record.read(folder)):
-                return f" If this is the data set {record.name}, give its name and `root` (--root {folder})."
-        except InputError:
-            continue
-    return ""

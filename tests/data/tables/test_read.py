@@ -195,5 +195,3 @@ def test_a_stray_quotation_mark_that_swallows_rows_is_told(write):
         read_table(write("b.csv", "\n".join(["x,y", *rows])))
     whole = 'x,y\n1,"two\nlines, and ""quotes"""\n2,"" ab\n'
     assert read_table(write("c.csv", whole)).typed([]).frame["y"].tolist() == ['two\nlines, and "quotes"', "ab"]
-    balanced = read_table(write("d.csv", 'a,b,y\n1,2,0\n"3,4,1\n5,6,0\n7,8",1,1\n'))
-    assert balanced.notes == ("1 cell in quotation marks holds lines that look like rows (row 5): is a mark too many?",)

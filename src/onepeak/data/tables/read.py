@@ -86,7 +86,6 @@ def read_table(
         header, lines = [visible(name.strip()) for name in lines[0]], lines[1:]
         _check_header(path, header)
         misfits = {n: len(line) for n, line in zip(numbers[1:], lines, strict=True) if len(line) != len(header)}
-        notes = _swallowed(numbers[1:], lines, separator)
     if not lines:
         raise InputError(f"{path} has a header and no rows.")
     must = f"must have {counted(len(header), 'field')}, like the header"
@@ -155,20 +154,6 @@ def _refuse_open_quotes(path: Path, text: str, separator: str) -> None:
                 f"it would swallow rows to {reader.line_num} and perhaps more. Delete the mark, or write it twice "
                 "within quotes."
             ) from None
-
-
-def _swallowed(numbers: Sequence[int], lines: Sequence[Sequence[str]], separator: str) -> tuple[str, ...]:
-    """Returns a note on cells that hold whole lines with as many fields as a row."""
-    found = [
-        number
-        for number, line in zip(numbers, lines, strict=True)
-        if any(text.count(separator) == len(line) - 1 > 0 for cell in line for text in cell.split("\n")[1:-1])
-    ]
-    if not found:
-        return ()
-    cells, hold = counted(len(found), "cell"), "holds" if len(found) == 1 else "hold"
-    rows = listed((f"row {number}" for number in found), limit=FEW)
-    return (f"{cells} in quotation marks {hold} lines that look like rows ({rows}): is a mark too many?",)
 
 
 def _check_header(path: Path, header: Sequence[str]) -> None:

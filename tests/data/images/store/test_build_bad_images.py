@@ -1,6 +1,5 @@
 """A store is built of images some of which cannot be read."""
 
-import errno
 import os
 import pickle
 
@@ -8,10 +7,7 @@ import pytest
 
 from data.images.store.looked_at import folders, stored
 from onepeak.data.images.store.build import build_store
-from onepeak.data.images.store.failures import (
-    UnreadableImagesError,
-    UnreadableImagesWarning,
-)
+from onepeak.data.images.store.failures import StoreError, UnreadableImagesError, UnreadableImagesWarning
 
 
 def spoil(items):
@@ -74,31 +70,14 @@ def test_a_forbidden_file_is_bad_until_it_is_allowed(images, tmp_path):
     assert len(build_store(items, cache_dir=tmp_path / "cache", workers=1)) == 2
 
 
-def test_a_file_that_a_disk_fails_to_give_once_is_tried_again(images, tmp_path, monkeypatch):
-    items, pixels = images((9, 9), (9, 9))
-
-    def failing(path, *arguments):
-        if str(path).endswith("1.png"):
-            raise OSError(errno.EIO, os.strerror(errno.EIO))
-        return open(path, *arguments)  # noqa: PTH123
-
-    with monkeypatch.context() as fails:
-        fails.setattr("onepeak.data.images.store.workers.open", failing, raising=False)
-        with pytest.warns(UnreadableImagesWarning, match=r"1\.png: the file could not be read this time: Input"):
-            assert len(build_store(items, cache_dir=tmp_path / "cache", workers=1, skip_bad=True)) == 1
-    assert (stored(build_store(items, cache_dir=tmp_path / "cache", workers=1), 1) == pixels[1]).all()
-
-
-def test_a_file_that_cannot_be_read_for_good_is_decoded_around_once(images, tmp_path):
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_disk_that_fails_stops_the_build(images, tmp_path, workers):
     items, _ = images((9, 9), (9, 9))
     (items.root / "1.png").unlink()
     (items.root / "1.png").symlink_to("1.png")  # no disk gives a file that leads to itself
-    built = []
-    for _ in range(2):
-        with pytest.warns(UnreadableImagesWarning, match=r"1\.png: the file could not be read this time"):
-            store = build_store(items, cache_dir=tmp_path / "cache", workers=1, skip_bad=True)
-        built.append(store.folder.stat().st_ctime_ns)
-    assert built[0] == built[1]
+    with pytest.raises(StoreError, match=r"1\.png could not be read this time: Too many levels"):
+        build_store(items, cache_dir=tmp_path / "cache", workers=workers, skip_bad=True)
+    assert folders(tmp_path / "cache") == []
 
 
 def test_a_data_set_of_bad_files_only_is_an_error_even_when_they_may_be_left_out(images, tmp_path):

@@ -38,7 +38,6 @@ from onepeak.data.images.store.index import (
 )
 from onepeak.data.images.store.workers import (
     DIGEST_BYTES,
-    THIS_TIME,
     DecodedImage,
     ImageFile,
     Task,
@@ -102,7 +101,7 @@ def build_store(
     Raises:
         UnreadableImagesError: Some images cannot be read; the message lists all of them. The others are stored
             nevertheless, so that a second call with `skip_bad=True` need not decode them again.
-        StoreError: The disk is full, a worker died, or a file changed during the build.
+        StoreError: The disk is full or fails, a worker died, or a file changed during the build.
 
     Example:
         >>> import tempfile
@@ -145,8 +144,7 @@ def build_store(
             os.fsync(pixels.fileno())
         return _index(names, answers)
 
-    root = items.root if isinstance(items, ImageFiles) else None
-    store = opened_or_written(cache_dir, key, write, root=root)
+    store = opened_or_written(cache_dir, key, write)
     if store.bad:
         if not skip_bad:
             raise UnreadableImagesError(store.bad, store.num_items)
@@ -154,43 +152,28 @@ def build_store(
     return store
 
 
-def opened_or_written(
-    cache_dir: Path, key: str, write: Callable[[Path], StoreIndex], *, root: Path | None = None
-) -> ImageStore:
+def opened_or_written(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex]) -> ImageStore:
     """Opens the store with a key; if there is none, one process writes it, and it appears in one step.
 
-    `write` writes the pixels into a folder and returns their table of contents. `root` is the folder of the image
-    files, if they are on this machine: the store is outdated if a file that could temporarily not be read is readable
-    now.
+    `write` writes the pixels into a folder and returns their table of contents.
     """
     try:
         cache_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"`cache_dir` must be a folder that can be written to, got {cache_dir}: {error}.") from None
-    return _opened(cache_dir, key, root) or _built(cache_dir, key, write, root)
+    finished = store_folder(cache_dir, key)
+    with suppress(StoreError):
+        return open_store(finished)
+    return _built(cache_dir, key, write, finished)
 
 
-def _opened(cache_dir: Path, key: str, root: Path | None) -> ImageStore | None:
-    """Returns the store; None if there is none, or if a file can be read now that a disk or network did not deliver."""
-    try:
-        store = open_store(store_folder(cache_dir, key))
-    except StoreError:
-        return None
-    for image in store.bad:
-        if root is not None and image.reason.startswith(THIS_TIME):
-            with suppress(OSError):
-                (root / image.path).read_bytes()
-                return None
-    return store
-
-
-def _built(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex], root: Path | None) -> ImageStore:
-    finished, folder = store_folder(cache_dir, key), building_folder(cache_dir, key)
+def _built(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex], finished: Path) -> ImageStore:
+    folder = building_folder(cache_dir, key)
     try:
         remove_leftovers(cache_dir)
         with only_builder(cache_dir, key):
-            if store := _opened(cache_dir, key, root):  # another process built it while this one waited
-                return store
+            with suppress(StoreError):  # another process built it while this one waited
+                return open_store(finished)
             if folder.exists():  # an earlier build that was killed
                 shutil.rmtree(folder)
             folder.mkdir(mode=0o700)  # the images are private to the user
@@ -201,14 +184,12 @@ def _built(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex], root:
                 write_index(folder, index)
                 for file in folder.iterdir():
                     file.chmod(0o600)
-                _sync_folder(folder)
-                if finished.exists():  # outdated, or damaged from outside; others may have read it until now
+                if finished.exists():  # damaged from outside
                     shutil.rmtree(finished)
                 folder.rename(finished)
             except BaseException:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
-            _sync_folder(cache_dir)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             message = (
@@ -219,17 +200,6 @@ def _built(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex], root:
             message = f"The image store could not be written in {cache_dir}: {error}. Give another `cache_dir`."
         raise StoreError(message) from error
     return open_store(finished)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Waits until the entries of a folder are on disk, if the system supports it."""
-    if os.name != "posix":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def num_cores() -> int:

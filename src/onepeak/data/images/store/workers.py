@@ -5,15 +5,14 @@ multiprocessing pool it neither forks a process that has threads nor imports the
 built from a plain script, a notebook, or a daemon process. Processes are faster than threads, although Pillow releases
 the GIL while it decodes: 16 threads were 1.2 to 3 times as fast as one, 16 processes 8 to 9 times.
 
-A worker reads one task per line from its standard input and writes one line per image. It exits at the end of its
+A worker reads pickled tasks from its standard input and writes what became of each image. It exits at the end of its
 input, so it outlives a killed parent by at most one part.
 """
 
 import contextlib
-import errno
 import hashlib
-import json
 import os
+import pickle
 import signal
 import stat
 import subprocess
@@ -21,7 +20,6 @@ import sys
 import zlib
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import asdict
 from itertools import cycle, islice
 from pathlib import Path
 from typing import IO, Literal, NamedTuple
@@ -31,9 +29,9 @@ from onepeak.data.images.resize import Resize
 from onepeak.data.images.store.failures import StoreError
 
 _START = "from onepeak.data.images.store.workers import main\nmain()\n"
+_ENDED = (EOFError, pickle.UnpicklingError)
+"""What reading from a pipe raises whose writer has ended."""
 DIGEST_BYTES = 16
-THIS_TIME = "the file could not be read this time"
-"""Prefix of the reason for a failure of a disk or network, which may be gone the next time with the same file."""
 
 
 class ImageFile(NamedTuple):
@@ -78,25 +76,22 @@ def run_tasks(
         for task in tasks:
             yield task, list(write_part(task))
         return
-    team: list[subprocess.Popen[str]] = []
+    team: list[subprocess.Popen[bytes]] = []
     command, pipe = [sys.executable, "-c", _START], subprocess.PIPE
     env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     with log.open("wb") as errors:
         try:
             for _ in range(workers):
-                team.append(
-                    subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, encoding="ascii", env=env)
-                )
+                team.append(subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, env=env))
             assigned = zip(tasks, cycle(team))
-            waiting: deque[tuple[Task, subprocess.Popen[str]]] = deque()
+            waiting: deque[tuple[Task, subprocess.Popen[bytes]]] = deque()
             while True:
                 # Each worker has two tasks or more: it need not wait until an earlier task of another one is done. The
                 # answers to so few tasks always fit into its pipe.
                 for task, worker in islice(assigned, 2 * workers + 1 - len(waiting)):
                     assert worker.stdin is not None
-                    message = [str(task.part), task.sources, asdict(task.resize), task.bits]
                     with contextlib.suppress(BrokenPipeError):  # a dead worker: reported when its answer is awaited
-                        worker.stdin.write(json.dumps(message) + "\n")
+                        pickle.dump(task, worker.stdin)
                         worker.stdin.flush()
                     waiting.append((task, worker))
                 if not waiting:
@@ -111,18 +106,16 @@ def run_tasks(
                     pass
 
 
-def _answers(worker: subprocess.Popen[str], task: Task) -> list[DecodedImage]:
+def _answers(worker: subprocess.Popen[bytes], task: Task) -> list[DecodedImage]:
     """Waits for the answers to the first task that the worker has not answered yet."""
     assert worker.stdout is not None
     answers: list[DecodedImage] = []
-    for line in worker.stdout:
-        match json.loads(line):
-            case None:
-                return answers
-            case [int(number), str(reason)]:
-                raise OSError(number, reason)
-            case [outcome, reason, size, original, *hashes]:
-                answers.append(DecodedImage(outcome, reason, tuple(size), tuple(original), *hashes))
+    with contextlib.suppress(*_ENDED):
+        while (answer := pickle.load(worker.stdout)) is not None:
+            if isinstance(answer, OSError | StoreError):
+                raise answer
+            answers.append(answer)
+        return answers
     code = worker.wait()
     how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
     raise StoreError(
@@ -136,23 +129,23 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent shuts its workers down
 
     def say(message: object) -> None:
-        sys.stdout.write(json.dumps(message) + "\n")
-        sys.stdout.flush()
+        pickle.dump(message, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
 
     try:
-        for line in sys.stdin:
-            part, sources, resize, bits = json.loads(line)
+        while True:
+            task: Task = pickle.load(sys.stdin.buffer)
             try:
-                for answer in write_part(Task(part, [ImageFile(*each) for each in sources], Resize(**resize), bits)):
+                for answer in write_part(task):
                     say(answer)
             except BrokenPipeError:
                 raise
-            except OSError as error:  # mostly a full disk: the parent raises it again
-                say([error.errno or errno.EIO, error.strerror or str(error)])
+            except (OSError, StoreError) as error:  # mostly a full disk: the parent raises it again
+                say(error)
             else:
                 say(None)
-    except BrokenPipeError:  # the parent is gone
-        os._exit(1)
+    except (BrokenPipeError, *_ENDED):  # the parent is done, or gone
+        os._exit(0)
 
 
 def write_part(task: Task) -> Iterator[DecodedImage]:
@@ -195,5 +188,5 @@ def _read(source: ImageFile) -> bytes | None:
         raise UnreadableImageError("there is no such file") from None
     except PermissionError as error:
         raise UnreadableImageError(f"the file may not be read: {error.strerror}") from None
-    except OSError as error:
-        raise UnreadableImageError(f"{THIS_TIME}: {error.strerror}") from None
+    except OSError as error:  # of a disk or network, which may be gone the next time: no property of the image
+        raise StoreError(f"{source.path} could not be read this time: {error.strerror}.") from None
