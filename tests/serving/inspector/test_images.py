@@ -65,7 +65,7 @@ def test_few_models_stay_loaded(compared):
     maps, image = EvidenceMaps(), Image.new("RGB", (32, 32))
     for run in find_runs(compared).runs:
         maps.rows(run, image, 0)
-    assert len(maps._models) == 2
+    assert maps.model.cache_info().currsize == 2
 
 
 class PooledAway(nn.Sequential):
@@ -108,7 +108,7 @@ def test_what_a_network_of_somebodys_own_lacks_is_told(run_of, monkeypatch):
     maps = EvidenceMaps()
     assert maps.missing(run_of("PooledAway")) == "Its network gives features, not maps."
     assert maps.missing(run_of("Maps")) == ""
-    assert not maps._models  # to know it, no weights are loaded
+    assert not maps.model.cache_info().currsize  # to know it, no weights are loaded
     assert np.shape(maps.rows(run_of("Maps"), Image.new("RGB", (32, 32)), 1)) == (30, 30)
 
 
@@ -134,7 +134,7 @@ def test_a_method_that_is_not_known_here_is_told(run_of, monkeypatch):
 def test_a_network_with_maps_has_evidence_and_is_not_loaded_to_know_it(compared):
     maps = EvidenceMaps()
     assert [maps.missing(run) for run in find_runs(compared).runs] == [""] * 4
-    assert not maps._models
+    assert not maps.model.cache_info().currsize
 
 
 def test_a_model_that_is_gone_or_damaged_is_told(run_of):

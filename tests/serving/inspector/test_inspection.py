@@ -201,5 +201,5 @@ def test_rows_of_a_table_are_shown_by_their_values(tmp_path):
     assert shown.posteriors.sample("0-0", 3, Filter(method="elb")).answers[0].no_evidence == "There are no images."
     assert shown.posteriors.columns("elb", "0-0") is None  # the folder has no model
     (tmp_path / "model.safetensors").touch()
-    shown.posteriors.maps._models[str(tmp_path)] = model
+    shown.posteriors.maps.model = {tmp_path: model}.get
     assert shown.posteriors.columns("elb", "0-0") == column_importance(model, data, shuffles=3)

@@ -105,7 +105,7 @@ def test_neighbours_are_those_of_the_list_the_user_came_from(posteriors):
     for place, (part, item) in enumerate(order):
         around = posteriors.sample(part, item, wanted).surroundings
         assert (around.position, around.total) == (place + 1, 50)
-        before, after = (None if each is None else (each.part, each.item) for each in (around.previous, around.next))
+        before, after = (None if each is None else tuple(each.values()) for each in (around.previous, around.next))
         assert before == (order[place - 1] if place else None)
         assert after == (order[place + 1] if place + 1 < len(order) else None)
 

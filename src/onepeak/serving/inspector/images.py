@@ -2,7 +2,8 @@
 
 import io
 import threading
-from typing import final
+from functools import cache, lru_cache
+from typing import Any, final
 
 import torch
 
@@ -12,7 +13,7 @@ from onepeak.networks.own_backbone import OwnBackbone, check_trusted, is_own
 from onepeak.report.source import Source, small
 from onepeak.serving.inspector.run_predictions import BoundedCache
 from onepeak.serving.inspector.runs import FinishedRun
-from onepeak.serving.model import Model, load
+from onepeak.serving.model import load
 from onepeak.training.model_files import WEIGHTS, check_method, load_description
 
 LARGE_SIDE = 1024
@@ -22,11 +23,7 @@ _MOST_BYTES = 64 * 2**20
 
 @final
 class ImageReader:
-    """Reads images from the data one at a time; only thumbnails are cached.
-
-    Args:
-        source: The data.
-    """
+    """Reads images from the data one at a time; only thumbnails are cached."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -34,7 +31,12 @@ class ImageReader:
 
     def thumbnail(self, place: int) -> bytes:
         """Returns a JPEG of at most 160 pixels per side; empty if there is no image."""
-        return self._small.get(place, lambda: self._encoded(place))
+
+        def make() -> bytes:
+            image = self.source.image(place)
+            return b"" if image is None else _encoded(small(image), format="JPEG", quality=85)
+
+        return self._small.get(place, make)
 
     def large(self, place: int) -> bytes | None:
         """Returns a PNG, full size or reduced to `LARGE_SIDE`; None if there is no image."""
@@ -42,17 +44,13 @@ class ImageReader:
         if image is None:
             return None
         image.thumbnail((LARGE_SIDE, LARGE_SIDE))
-        file = io.BytesIO()
-        image.save(file, format="PNG", compress_level=1)
-        return file.getvalue()
+        return _encoded(image, format="PNG", compress_level=1)
 
-    def _encoded(self, place: int) -> bytes:
-        image = self.source.image(place)
-        if image is None:
-            return b""
-        file = io.BytesIO()
-        small(image).save(file, format="JPEG", quality=85)
-        return file.getvalue()
+
+def _encoded(image: Image.Image, **options: Any) -> bytes:
+    file = io.BytesIO()
+    image.save(file, **options)
+    return file.getvalue()
 
 
 _MOST_MODELS = 2
@@ -63,8 +61,8 @@ class EvidenceMaps:
     """Computes maps with the models of runs. A few models stay loaded; one map at a time, to bound memory."""
 
     def __init__(self) -> None:
-        self._models: dict[str, Model] = {}
-        self._missing: dict[str, str] = {}
+        self.model = lru_cache(_MOST_MODELS)(load)
+        self._missing_of = cache(_missing_of)
         self._lock = threading.Lock()
 
     def missing(self, run: FinishedRun) -> str:
@@ -76,44 +74,18 @@ class EvidenceMaps:
             check_method(run.folder, description)
         except InputError as error:
             return str(error)
-        backbone = description.network.backbone
-        with self._lock:
-            if backbone not in self._missing:
-                self._missing[backbone] = _missing_of(backbone)
-            return self._missing[backbone]
+        return self._missing_of(description.network.backbone)
 
     def ends(self, run: FinishedRun) -> tuple[float, float] | None:
         """The lowest and the highest value on the scale of a run's maps; None if each map has its own scale."""
         return load_description(run.folder).evidence_range
 
     def rows(self, run: FinishedRun, image: Image.Image, label: int) -> list[list[float]]:
-        """Returns the evidence for one class of an image, from top to bottom, as /v1/predict does.
-
-        Args:
-            run: The run whose model to use.
-            image: The image as in the data.
-            label: The class.
-
-        Raises:
-            InputError: The run has no image model.
-        """
+        """Returns the evidence of a run's model for one class of an image, from top to bottom, as /v1/predict does."""
         with self._lock:
-            model = self._model(run)
+            model = self.model(run.folder)
             found: list[list[float]] = model.evidence([model.pixels(image)], torch.tensor([label]))[0].tolist()
         return found
-
-    def model(self, run: FinishedRun) -> Model:
-        """Returns the model of a run, loaded if it is not yet."""
-        with self._lock:
-            return self._model(run)
-
-    def _model(self, run: FinishedRun) -> Model:
-        key = str(run.folder)
-        if key not in self._models:
-            while len(self._models) >= _MOST_MODELS:
-                self._models.pop(next(iter(self._models)))
-            self._models[key] = load(run.folder)
-        return self._models[key]
 
 
 def _missing_of(backbone: str) -> str:

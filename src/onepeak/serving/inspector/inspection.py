@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, final
+
+from fastapi import Query
 
 from onepeak._core.files import expanded
 from onepeak._core.wording import counted
@@ -27,19 +29,9 @@ if TYPE_CHECKING:
 
 @final
 class Inspection:
-    """The runs, their data, and everything derived from them.
+    """The runs of a folder, at least one and all on one data set; their data, and everything derived from them.
 
-    Args:
-        folder: The folder that was opened.
-        runs: At least one, all on one data set.
-        classes: The classes in their order.
-        failed: One sentence per failed run.
-        notes: Further notes for the user.
-        warnings: Why the figures are not a fair measure.
-        config: The settings of the experiment, including where the data is.
-        actions: The action for each class; empty for none.
-        source: The data, if already open.
-        given: Predictions that are not on disk, by row and part.
+    `source` is the data if it is open already, and `given` are predictions that are not on disk, by row and part.
     """
 
     def __init__(
@@ -145,13 +137,7 @@ class Inspection:
 
 
 def open_inspection(folder: Path, *, root: str | None = None, actions: Path | None = None) -> Inspection:
-    """Opens the folder of a comparison or of one run.
-
-    Args:
-        folder: The `--out` folder of `onepeak compare` or `onepeak train`.
-        root: Where the data is now, if it was moved.
-        actions: A CSV with the action for each class.
-    """
+    """Opens the `--out` folder of `onepeak compare` or `onepeak train`; `root` is where moved data is now."""
     folder = expanded(folder)
     found = find_runs(folder)
     if root is not None and found.config is None:
@@ -169,14 +155,7 @@ def open_inspection(folder: Path, *, root: str | None = None, actions: Path | No
 
 
 def inspect_model(model: "Model", folder: Path, data: "Manifest", *, actions: Path | None = None) -> Inspection:
-    """Runs a model on data, and opens its predictions.
-
-    Args:
-        model: The model.
-        folder: The model's folder.
-        data: The data; unreadable images are left out, and counted in the notes.
-        actions: A CSV with the action for each class.
-    """
+    """Runs a model on data, and opens its predictions; unreadable images are left out, and counted in the notes."""
     from onepeak.data.manifest import ImageFiles
     from onepeak.report.source import Source
     from onepeak.serving.evaluation import evaluate
@@ -229,29 +208,32 @@ SORTS: dict[Sort, str] = {
 """The sort orders, as the page names them."""
 
 
+Text = Annotated[str, Query(max_length=200)]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Filter:
-    """A filter; defaults do not restrict."""
+    """A filter, as an address asks for it; defaults do not restrict."""
 
-    method: str
-    """A row of the overview table."""
+    method: str = ""
+    """A row of the overview table; the address may leave out the first."""
     part: str | None = None
     """A split and fold, as `FinishedRun.part` writes them."""
     truth: int | None = None
     """The true class."""
     predicted: int | None = None
-    min_error: int = 0
+    min_error: Annotated[int, Query(ge=0, alias="error")] = 0
     """In classes."""
-    soi_below: float | None = None
+    soi_below: Annotated[float | None, Query(ge=0, le=1.01, alias="soi")] = None
     paradoxical: bool = False
     """Only samples whose second most probable class is not adjacent to the first."""
-    search: str = ""
+    search: Text = ""
     """A part of the sample's name, case-insensitive."""
-    group: str = ""
+    group: Text = ""
     """The whole name of a group, such as a patient."""
-    min_width: int = 0
+    min_width: Annotated[int, Query(ge=0, alias="width")] = 0
     """Of the interval, in classes."""
-    min_distance: float = 0.0
+    min_distance: Annotated[float, Query(ge=0, le=1e6, alias="distance")] = 0.0
     """From the training samples, usually within 1."""
     doubtful: bool = False
     """Only samples whose label is likely wrong."""
@@ -263,6 +245,6 @@ class Filter:
     """Another row, to compare with."""
     beaten: bool = False
     """Only samples on which the other row is right and this one wrong."""
-    differ: int = 0
+    differ: Annotated[int, Query(ge=0)] = 0
     """At least so many classes between the predictions of the two rows."""
     sort: Sort = "item"

@@ -28,11 +28,7 @@ class SampleNote:
 
 @final
 class SampleNotes:
-    """All notes of a folder; thread-safe.
-
-    Args:
-        folder: Where the file is, or will be with the first note.
-    """
+    """All notes of a folder; thread-safe."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE

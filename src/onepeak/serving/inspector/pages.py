@@ -11,7 +11,6 @@ import jinja2
 from onepeak._core.imports import require
 from onepeak._core.wording import counted, counted_splits
 from onepeak._version import __version__
-from onepeak.report.palette import Style
 from onepeak.serving.inspector.inspection import SORTS, Inspection
 
 if TYPE_CHECKING:
@@ -95,28 +94,13 @@ TRY_PLACE = {"Try it": "/try"}
 AnyPage: TypeAlias = OverviewPage | ChoicePage | SamplePage | TryPage
 
 
-@dataclass(frozen=True, kw_only=True)
-class About:
-    """What every script needs, as JSON."""
-
-    classes: tuple[str, ...]
-    looks: Mapping[str, Style]
-    parts: Mapping[str, str]
-    actions: tuple[str, ...]
-
-
 def render(page: AnyPage) -> str:
     """Returns the HTML of a page."""
     return _environment().get_template(page.template).render(page=page)
 
 
 def shell(inspection: Inspection, *, can_try: bool) -> Shell:
-    """Returns the frame around every page of an inspection.
-
-    Args:
-        inspection: The inspection.
-        can_try: Whether there is a model to try.
-    """
+    """Returns the frame around every page of an inspection, with a page to try a model if there is one."""
     rows, runs = len(inspection.looks), len(inspection.runs)
     words = [counted(len(inspection.classes), "class"), counted(rows, "method")]
     words += (

@@ -50,13 +50,7 @@ class SamplePrediction:
 
 
 def answer(predictions: RunPredictions, place: int, calibration: Calibration | None) -> SamplePrediction:
-    """Analyses one posterior.
-
-    Args:
-        predictions: Those of a run.
-        place: The position of the sample in them.
-        calibration: The model's calibration.
-    """
+    """Analyses the posterior at one place among the predictions of a run."""
     own = predictions.predictions.take([place])
     ends = interval_ends(replace(predictions, predictions=own), calibration)
     return SamplePrediction(
@@ -73,22 +67,12 @@ def answer(predictions: RunPredictions, place: int, calibration: Calibration | N
 
 
 def finite(log_probs: torch.Tensor) -> list[float | None]:
-    """Logarithms for JSON, exactly, so that ties stay ties.
-
-    Example:
-        >>> finite(torch.tensor([-0.5, -torch.inf]))
-        [-0.5, None]
-    """
+    """Logarithms for JSON, exactly, so that ties stay ties."""
     return [value if math.isfinite(value) else None for value in log_probs.tolist()]
 
 
 def rounded(probs: npt.NDArray[np.floating]) -> list[float]:
-    """Rounds probabilities for sending.
-
-    Example:
-        >>> rounded(np.array([0.3333333, 0.6666667]))
-        [0.33333, 0.66667]
-    """
+    """Rounds probabilities for sending."""
     return [round(value, DIGITS) for value in probs.astype(np.float64).tolist()]
 
 
@@ -146,22 +130,15 @@ class MethodPrediction:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Neighbour:
-    """The previous or next sample in the list that the user came from."""
-
-    part: str
-    item: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class Surroundings:
     """The position of a sample in the list that the user came from."""
 
     position: int | None
     """From 1; None where the sample is not in the list."""
     total: int
-    previous: Neighbour | None
-    next: Neighbour | None
+    previous: Mapping[str, str | int] | None
+    """Its `part` and `item`."""
+    next: Mapping[str, str | int] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,14 +201,7 @@ def label_view(
     num_classes: int,
     most_numbers: int = MOST_NUMBERS,
 ) -> LabelView:
-    """Collects the posteriors with one predicted label.
-
-    Args:
-        predictions: The predictions of each row's runs.
-        label: The predicted label.
-        num_classes: The number of classes.
-        most_numbers: The most probabilities to show.
-    """
+    """Collects the posteriors with one predicted label, from the predictions of each row's runs."""
     most = max(1, most_numbers // max(1, len(predictions) * num_classes))
     rows = tuple(_row(row, runs, label, num_classes, most) for row, runs in predictions.items())
     return LabelView(
@@ -279,15 +249,7 @@ FEW_FEATURES = 4
 
 @final
 class Posteriors:
-    """Answers the pages' requests; thread-safe.
-
-    Args:
-        runs: All runs.
-        classes: The classes in their order.
-        source: The data.
-        given: Predictions that are not on disk, by row and part.
-        notes: The user's notes on samples.
-    """
+    """Answers the pages' requests; thread-safe. `given` are predictions that are not on disk, by row and part."""
 
     def __init__(
         self,
@@ -335,16 +297,7 @@ class Posteriors:
         )
 
     def sample(self, part: str, item: int, wanted: Filter) -> OneSample:
-        """Returns the prediction of every row for one sample of a part.
-
-        Args:
-            part: The split and fold.
-            item: The sample.
-            wanted: The filter of the list that the user came from, for the previous and next sample.
-
-        Raises:
-            InputError: No run tested on it.
-        """
+        """Returns the prediction of every row for one sample of a part, and its place in the list of a filter."""
         found = list(self.archive.of_part(part, item))
         if not found:
             raise InputError(f"Sample {item} is not in the test set of split {part}.")
@@ -397,11 +350,7 @@ class Posteriors:
         return file.getvalue()
 
     def put_note(self, part: str, item: int, *, flag: bool, note: str) -> None:
-        """Puts a flag and a note on a sample that some run tested on.
-
-        Raises:
-            InputError: No run tested on it, or the file cannot be written.
-        """
+        """Puts a flag and a note on a sample that some run tested on."""
         for _, predictions, place in self.archive.of_part(part, item):
             name = predictions.name(place, self.source)
             self.notes.put(SampleNote(part=part, item=item, name=name, flag=flag, note=note))
@@ -413,12 +362,7 @@ class Posteriors:
         return {"flag": note is not None and note.flag, "note": "" if note is None else note.note}
 
     def label(self, label: int, part: str | None) -> LabelView:
-        """Returns all posteriors with one predicted label, by row.
-
-        Args:
-            label: The label.
-            part: One split and fold; by default all.
-        """
+        """Returns all posteriors with one predicted label, by row; of one part or of all."""
         rows = dict.fromkeys(row for row, _ in self.archive.runs)
         predictions = {row: list(self.archive.of_row(row, part).values()) for row in rows}
         return label_view(predictions, label, num_classes=self.archive.num_classes)
@@ -444,7 +388,7 @@ class Posteriors:
             return None
         key = str(run.folder), where
         if key not in self._words:
-            model, features = self.maps.model(run), self.source.features(where)
+            model, features = self.maps.model(run.folder), self.source.features(where)
             self._words[key] = word_weights(lambda rows: model.predict(rows).probs, features, self._text)
         return self._words[key]
 
@@ -463,7 +407,7 @@ class Posteriors:
         if (row, part) not in self._columns:
             found = (self._where(predictions, place) for place in range(len(predictions)))
             known = [where for where in found if where is not None]
-            self._columns[row, part] = column_importance(self.maps.model(run), data.take(known), shuffles=3)
+            self._columns[row, part] = column_importance(self.maps.model(run.folder), data.take(known), shuffles=3)
         return self._columns[row, part]
 
     def map(self, wanted: Filter) -> SampleMap:
@@ -557,11 +501,11 @@ class Posteriors:
             return Surroundings(position=None, total=len(places), previous=None, next=None)
         here = int(found[0])
 
-        def at(position: int) -> Neighbour | None:
+        def at(position: int) -> dict[str, str | int] | None:
             if not 0 <= position < len(places):
                 return None
             index = int(places[position])
-            return Neighbour(part=samples.part_of(index), item=int(samples.item[index]))
+            return {"part": samples.part_of(index), "item": int(samples.item[index])}
 
         return Surroundings(position=here + 1, total=len(places), previous=at(here - 1), next=at(here + 1))
 

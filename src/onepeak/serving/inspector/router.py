@@ -3,7 +3,7 @@
 import importlib.util
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path as FilePath
@@ -16,10 +16,9 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 from onepeak._version import __version__
 from onepeak.errors import MissingExtraError
 from onepeak.serving.http.failures import JsonResponse, RequestError
-from onepeak.serving.inspector.inspection import Filter, Inspection, Sort
+from onepeak.serving.inspector.inspection import Filter, Inspection
 from onepeak.serving.inspector.pages import (
     CHOICES,
-    About,
     SamplePage,
     Shell,
     TryPage,
@@ -65,7 +64,7 @@ def inspector_router(
             there is no page to try it.
         card: The card of that model, as HTML.
     """
-    router = APIRouter(include_in_schema=False)
+    router, figures = static_router(), APIRouter(prefix=DATA, include_in_schema=False)
     parts = part_names(inspection.parts)
     warming = threading.Lock()  # never released
 
@@ -74,25 +73,19 @@ def inspector_router(
         if warming.acquire(blocking=False):
             threading.Thread(target=inspection.prepare, daemon=True).start()
 
-    router.include_router(_pages(inspection, parts, columns, card, warm))
-    router.include_router(_first_figures(inspection, parts, warm))
-    router.include_router(_posteriors(inspection, parts))
-    router.include_router(_images(inspection))
-    router.include_router(static_router())
+    _add_pages(router, inspection, parts, columns, card, warm)
+    _add_images(router, inspection)
+    _add_first_figures(figures, inspection, parts, warm)
+    _add_posteriors(figures, inspection, parts)
+    router.include_router(figures)
     return router
 
 
 def try_router(
     model: "Model", *, folder: FilePath | None = None, posterior_options: "PosteriorOptions | None" = None
 ) -> APIRouter:
-    """Returns the page alone, as the first page of a server; it calls /v1/predict.
-
-    Args:
-        model: The served model.
-        folder: Its folder, whose card the page shows.
-        posterior_options: How the server reads posteriors, if not as usual.
-    """
-    router = APIRouter(include_in_schema=False)
+    """Returns the page to try a model, as the first page of its server; it calls /v1/predict, and shows its card."""
+    router = static_router()
     card = "" if folder is None else model_card(folder)
     choices = () if posterior_options is None else posterior_options.choices
     around = Shell(
@@ -104,21 +97,19 @@ def try_router(
 
     @router.get("/")
     def try_it() -> HTMLResponse:
-        return HTMLResponse(render(TryPage(shell=around, columns=model_columns(model), card=card)))
+        return _html(TryPage(shell=around, columns=model_columns(model), card=card))
 
-    router.include_router(static_router())
     return router
 
 
-def _pages(
+def _add_pages(
+    router: APIRouter,
     inspection: Inspection,
     parts: Mapping[str, str],
     columns: Mapping[str, tuple[str, ...] | None] | None,
     card: str,
     warm: Callable[[], None],
-) -> APIRouter:
-    """The HTML pages."""
-    router = APIRouter(include_in_schema=False)
+) -> None:
     around = shell(inspection, can_try=columns is not None)
 
     @router.get("/")
@@ -147,17 +138,17 @@ def _pages(
             raise RequestError(404, "There is no model to try: give one with --model.")
         return _html(TryPage(shell=around, columns=columns, card=card))
 
-    return router
 
-
-def _first_figures(inspection: Inspection, parts: Mapping[str, str], warm: Callable[[], None]) -> APIRouter:
-    """Data for all pages, and the figures of the first one."""
-    router = APIRouter(prefix=DATA, include_in_schema=False)
+def _add_first_figures(
+    router: APIRouter, inspection: Inspection, parts: Mapping[str, str], warm: Callable[[], None]
+) -> None:
+    """Adds what every script needs, and the figures of the first page."""
 
     @router.get("/about")
     def about() -> JsonResponse:
+        looks = {row: asdict(look) for row, look in inspection.looks.items()}
         return JsonResponse(
-            asdict(About(classes=inspection.classes, looks=inspection.looks, parts=parts, actions=inspection.actions))
+            {"classes": inspection.classes, "looks": looks, "parts": parts, "actions": inspection.actions}
         )
 
     @router.get("/overview")
@@ -175,12 +166,9 @@ def _first_figures(inspection: Inspection, parts: Mapping[str, str], warm: Calla
         warm()  # the first page is complete, and its reader will open the samples next
         return JsonResponse([asdict(each) for each in found])
 
-    return router
 
-
-def _posteriors(inspection: Inspection, parts: Mapping[str, str]) -> APIRouter:
-    """Samples of a filter, a single sample, and all samples with one predicted label."""
-    router = APIRouter(prefix=DATA, include_in_schema=False)
+def _add_posteriors(router: APIRouter, inspection: Inspection, parts: Mapping[str, str]) -> None:
+    """Adds samples of a filter, a single sample, and all samples with one predicted label."""
     query = Annotated[Filter, Depends(_wanted(inspection, parts))]
 
     @router.get("/samples")
@@ -236,13 +224,8 @@ def _posteriors(inspection: Inspection, parts: Mapping[str, str]) -> APIRouter:
         own = None if part is None else _known("part", part, parts)
         return JsonResponse(asdict(inspection.posteriors.label(label, own)))
 
-    return router
 
-
-def _images(inspection: Inspection) -> APIRouter:
-    """The image of a sample, small and large."""
-    router = APIRouter(include_in_schema=False)
-
+def _add_images(router: APIRouter, inspection: Inspection) -> None:
     @router.get("/thumbnail/{tested}/{item}")
     def thumbnail(tested: PartName, item: Item) -> Response:
         where = inspection.posteriors.where(tested, item)
@@ -253,52 +236,17 @@ def _images(inspection: Inspection) -> APIRouter:
         where = inspection.posteriors.where(tested, item)
         return _image(None if where is None else inspection.posteriors.images.large(where), "image/png")
 
-    return router
 
+def _wanted(inspection: Inspection, parts: Mapping[str, str]) -> Callable[[Filter], Filter]:
+    """Checks the filter of a request."""
 
-def _wanted(inspection: Inspection, parts: Mapping[str, str]) -> Callable[..., Filter]:
-    """Reads the filter of a request."""
-
-    def wanted(
-        method: str | None = None,
-        part: str | None = None,
-        truth: int | None = None,
-        predicted: int | None = None,
-        error: Annotated[int, Query(ge=0)] = 0,
-        soi: Annotated[float | None, Query(ge=0, le=1.01)] = None,
-        paradoxical: bool = False,
-        search: Annotated[str, Query(max_length=200)] = "",
-        group: Annotated[str, Query(max_length=200)] = "",
-        width: Annotated[int, Query(ge=0)] = 0,
-        distance: Annotated[float, Query(ge=0, le=1e6)] = 0.0,
-        doubtful: bool = False,
-        twins: bool = False,
-        flagged: bool = False,
-        other: str | None = None,
-        beaten: bool = False,
-        differ: Annotated[int, Query(ge=0)] = 0,
-        sort: Sort = "item",
-    ) -> Filter:
-        return Filter(
-            method=_known("method", method or next(iter(inspection.looks)), inspection.looks),
-            part=None if part is None else _known("part", part, parts),
-            truth=truth,
-            predicted=predicted,
-            min_error=error,
-            soi_below=soi,
-            paradoxical=paradoxical,
-            search=search,
-            group=group,
-            min_width=width,
-            min_distance=distance,
-            doubtful=doubtful,
-            twins=twins,
-            flagged=flagged,
-            other=None if other is None else _known("other", other, inspection.looks),
-            beaten=beaten,
-            differ=differ,
-            sort=sort,
-        )
+    def wanted(query: Annotated[Filter, Depends(Filter)]) -> Filter:
+        for name, value in (("method", query.method or None), ("other", query.other)):
+            if value is not None:
+                _known(name, value, inspection.looks)
+        if query.part is not None:
+            _known("part", query.part, parts)
+        return query if query.method else replace(query, method=next(iter(inspection.looks)))
 
     return wanted
 

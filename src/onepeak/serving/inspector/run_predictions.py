@@ -66,11 +66,7 @@ class RunPredictions:
 
 
 def read_run_predictions(run: FinishedRun, num_classes: int) -> RunPredictions:
-    """Reads the predictions for the test part of a run.
-
-    Raises:
-        InputError: The file is missing, damaged, or has other classes.
-    """
+    """Reads the predictions for the test part of a run; an error tells of a file with other classes."""
     found = part_predictions(run.folder, "test")
     if len(found) and found.log_probs.shape[1] != num_classes:
         raise InputError(
@@ -118,11 +114,7 @@ class Samples:
 
 
 def samples_of(predictions: Mapping[str, RunPredictions]) -> Samples:
-    """Combines the runs of one row.
-
-    Args:
-        predictions: The predictions of each run, by part.
-    """
+    """Combines the runs of one row, given by part."""
     columns: dict[str, list[npt.NDArray[np.generic]]] = {}
     for number, each in enumerate(predictions.values()):
         own = each.predictions
@@ -153,13 +145,8 @@ def chosen(
 ) -> Integers:
     """Returns the positions of the matching samples, in the requested order; ties keep the order of the data.
 
-    Args:
-        samples: All samples of the row.
-        wanted: The filter.
-        names: The names of the samples of each part, for the search and for groups.
-        others: The predictions of the other row; -1 where it has none.
-        widths: Classes in the interval of each sample; 0 where there is none.
-        marked: Further marks that each sample must have.
+    `names` are by part, for the search and for groups; `others` are predictions of the other row, -1 where it has none;
+    `widths` are classes in each interval, 0 where there is none; every sample must have each mark in `marked`.
     """
     error = np.abs(samples.label - samples.predicted)
     keep: Choice = error >= wanted.min_error
@@ -219,13 +206,7 @@ _MOST_CALIBRATIONS = 1000
 
 @final
 class Archive:
-    """Cached predictions of runs; thread-safe.
-
-    Args:
-        runs: All runs.
-        num_classes: The number of classes of their posteriors.
-        given: Predictions that are not on disk, by row and part.
-    """
+    """Cached predictions of runs; thread-safe. `given` are predictions that are not on disk, by row and part."""
 
     def __init__(
         self, runs: Sequence[FinishedRun], num_classes: int, given: Mapping[tuple[str, str], RunPredictions]
@@ -266,11 +247,7 @@ class Archive:
         return {run.part: predictions for run in runs if (predictions := self.predictions(run)) is not None}
 
     def samples(self, row: str) -> Samples:
-        """Returns all samples of a row, ready to be filtered.
-
-        Raises:
-            InputError: None of its runs can be read.
-        """
+        """Returns all samples of a row, ready to be filtered; an error if none of its runs can be read."""
         with self._lock:
             if row not in self._samples:
                 predictions = self.of_row(row)
@@ -288,18 +265,12 @@ class Archive:
 
     def others(self, row: str, other: str) -> Integers:
         """Returns the prediction of another row for each sample of a row; -1 where it has none."""
-        samples, rows = self.samples(row), self.of_row(other)
-        found = np.full(len(samples), -1, dtype=np.int64)
-        for number, part in enumerate(samples.parts):
-            theirs = rows[part].predictions if part in rows else None
-            if theirs is None or not len(theirs):
-                continue
-            own = np.flatnonzero(samples.part == number)
-            order = np.argsort(theirs.items, kind="stable")
-            places = order[np.searchsorted(theirs.items, samples.item[own], sorter=order).clip(max=len(order) - 1)]
-            same = theirs.items[places] == samples.item[own]
-            found[own[same]] = theirs.predicted_index.numpy()[places[same]]
-        return found
+        samples, known = self.samples(row), dict[tuple[str, int], int]()
+        for part, theirs in self.of_row(other).items():
+            pairs = zip(theirs.predictions.items.tolist(), theirs.predictions.predicted_index.tolist(), strict=True)
+            known |= {(part, item): predicted for item, predicted in pairs}
+        keys = zip((samples.parts[part] for part in samples.part), samples.item.tolist(), strict=True)
+        return np.array([known.get(key, -1) for key in keys], dtype=np.int64)
 
     def widths(self, row: str) -> Integers:
         """Returns how many classes the interval of each sample of a row holds; 0 where there is no interval."""
@@ -390,20 +361,7 @@ Value = TypeVar("Value")
 
 @final
 class BoundedCache(Generic[Value]):
-    """Values by key, up to a total size; the least recently used go first. Thread-safe.
-
-    Args:
-        most: The most that all values may take together; a single value may be larger.
-        size: The size of a value.
-
-    Example:
-        >>> cache = BoundedCache(most=10, size=len)
-        >>> cache.get("a", lambda: "six...") + cache.get("a", lambda: "never made")
-        'six...six...'
-        >>> _ = cache.get("b", lambda: "seven..")
-        >>> cache.get("a", lambda: "again")
-        'again'
-    """
+    """Values by key, up to a total size or a single larger one; the least recently used go first. Thread-safe."""
 
     def __init__(self, *, most: int, size: Callable[[Value], int]) -> None:
         self.most = most

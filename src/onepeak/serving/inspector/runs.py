@@ -40,14 +40,7 @@ class FinishedRun:
 
     @property
     def part(self) -> str:
-        """The split and fold, as in addresses.
-
-        Example:
-            >>> about = {"row": "elb", "method": "elb", "dataset": "biopsies", "folder": Path(), "metrics": {}}
-            >>> run = FinishedRun(split=3, fold=0, **about)
-            >>> run.part
-            '3-0'
-        """
+        """The split and fold, as in addresses: 3-0."""
         return f"{self.split}-{self.fold}"
 
 
@@ -167,13 +160,7 @@ class Overview:
 
 
 def overview(runs: Sequence[FinishedRun], looks: Mapping[str, Style], *, num_classes: int) -> Overview:
-    """Summarises the runs.
-
-    Args:
-        runs: All runs.
-        looks: The style of each row, in the order of the table.
-        num_classes: The number of classes.
-    """
+    """Summarises the runs, in rows with the styles and in the order of `looks`."""
     of_row = {row: [run for run in runs if run.row == row] for row in looks}
     best = {name: _best(of_row, name) for name in METRICS}
     drawn = [soi for own in of_row.values() for _, soi in _points(own)]
@@ -195,10 +182,9 @@ def overview(runs: Sequence[FinishedRun], looks: Mapping[str, Style], *, num_cla
 
 
 def curves(runs: Sequence[FinishedRun]) -> dict[str, dict[str, Course]]:
-    """Returns the learning curves by metric and row; rows without a history are left out.
+    """Returns the learning curves by metric and row, without rows that have no history.
 
-    Args:
-        runs: All runs. Reading their histories takes longer than anything else on the page.
+    Reading the histories takes longer than anything else on the page.
     """
     histories: dict[str, list[dict[str, npt.NDArray[np.float64]]]] = {}
     for run in runs:
