@@ -28,7 +28,9 @@ def test_a_model_of_several_raters_is_trained_resumed_and_evaluated(rated, run, 
     words = ("train", rated, "--raters=ann,bob", "--epochs=3", "--logger=none", "--out", tmp_path / "model")
     status, _, errors = run(*words)
     assert (status, "labels of 2 raters (ann, bob), of whom two agree on" in errors) == (0, True), errors
-    result = json.loads((tmp_path / "model" / "result.json").read_text())["label_distribution"]
+    result = json.loads((tmp_path / "model" / "result.json").read_text())
+    assert result["selected_by"] == "expected_mae"
+    result = result["label_distribution"]
     assert result["test"]["raters"].keys() == {"ann", "bob"}
     assert run(*words, "--resume")[0] == 0
     status, _, errors = run("train", rated, "--label=ann", "--drop=bob", *words[3:], "--resume")

@@ -343,8 +343,9 @@ def test_weights_that_do_not_fit_name_what_is_missing(tmp_path, fabric):
 )
 def test_the_published_code_chooses_the_epoch_differently_for_each_method(method, data, metric):
     settings = settings_of(method, replace(RECIPE, select="as_published"))
-    assert settings.selection(data) == metric
-    assert settings_of(method, replace(RECIPE, select="rps")).selection(data) == "rps"
+    manifest = replace(planted_images(4), name=data)
+    assert settings.selection(manifest) == metric
+    assert settings_of(method, replace(RECIPE, select="rps")).selection(manifest) == "rps"
 
 
 def test_whatever_decides_the_outcome_is_in_the_fingerprint(table, split, fabric, tmp_path):

@@ -71,7 +71,7 @@ def choice_of(comparison: Path) -> Choice:
     if results["dataset"].nunique() > 1:
         raise InputError(f"`{comparison}` must be a comparison on one data set, got several.")
     select = str(results["selected_by"].iloc[0])
-    metric = "mae" if select in ("last", "loss") else select
+    metric = select if f"valid_{select}" in results else "mae"
     means = results.groupby("label", sort=False)[f"valid_{metric}"].mean()
     label = str(means.index[chosen(means.tolist(), metric)])
     own = results[(results["label"] == label) & (results["split"] == results["split"].min())]

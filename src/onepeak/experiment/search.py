@@ -201,7 +201,7 @@ class Search:
         self.names = searched(prepared_experiment.experiment)
         self.board: list[Candidate] = []
         first = prepared_experiment.settings(prepared_experiment.experiment.methods[0])
-        self.select = first.selection(prepared_experiment.prepared.manifest.name)
+        self.select = first.selection(prepared_experiment.prepared.manifest)
 
     def run(self) -> list[Candidate]:
         """Returns all candidates, the best first: a short training is one to its own end, and may be the best."""

@@ -77,7 +77,7 @@ def train_tuned(
         tried.append({**changes, **{name: result[name] for name in ("value", "seconds", "error") if name in result}})
         if tried[-1]["value"] is None:  # JSON has neither infinity nor NaN
             tried[-1]["value"] = math.nan
-    best = chosen([each["value"] for each in tried], settings.selection(prepared.manifest.name))
+    best = chosen([each["value"] for each in tried], settings.selection(prepared.manifest))
     if "error" in tried[best]:
         raise DivergedError(f"Every setting of the tuning diverged, the last with: {tried[-1]['error']}")
     if not (folder / CHECKPOINT).exists():

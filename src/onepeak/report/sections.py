@@ -30,6 +30,7 @@ from onepeak.report.sentences import display_name, enumerated, percent
 from onepeak.report.source import pixels, thumbnail
 from onepeak.report.tables import WideTable, cells
 from onepeak.training.calibration import few_samples_note
+from onepeak.training.evaluate import EXPECTED_MAE
 
 Layout = Literal["wide", "pair", "grid"]
 
@@ -155,9 +156,9 @@ def _curves(data: RunData) -> Section:
 
 def _course(metric: str, curves: Mapping[str, Curve], data: RunData) -> Chart:
     order = metric == "soi_predicted"
-    short = {"mae": "MAE", "soi_predicted": "SOI"}.get(metric, metric)
+    short = {"mae": "MAE", "soi_predicted": "SOI", EXPECTED_MAE: "expected MAE"}.get(metric, metric)
     return Chart(
-        name=METRICS[metric].title if metric in METRICS else short.capitalize(),
+        name=METRICS[metric].title if metric in METRICS else short[0].upper() + short[1:],
         figure=interactive_curves(
             curves,
             data.looks,

@@ -16,7 +16,7 @@ from onepeak.posterior.predictions import Predictions
 from onepeak.training.checkpoint import load_checkpoint
 from onepeak.training.convergence import to_lower
 from onepeak.training.devices import same_bits
-from onepeak.training.evaluate import measure, predict
+from onepeak.training.evaluate import EXPECTED_MAE, measure, predict
 from onepeak.training.familiarity import familiarity_of
 from onepeak.training.prepare import Prepared
 from onepeak.training.run import CHECKPOINT, RunSettings, Trained, fingerprint, make_network, write_run
@@ -79,7 +79,7 @@ def write_ensemble(
             histories.append((state.best_epoch, state.history))
             seconds += sum(row["seconds"] for row in state.history)
         held_out, *both_ways = [Predictions.joined(each) for each in valid if each]
-        flips = flips and _is_better(both_ways[0], held_out, settings.selection(prepared.manifest.name))
+        flips = flips and _is_better(both_ways[0], held_out, settings.selection(prepared.manifest))
         held_out = both_ways[0] if flips else held_out
         one_peak = float(held_out.unimodal.double().mean()) >= ONE_PEAKED
         mean = mean_of(networks, one_peak=one_peak).to(fabric.device).eval()
@@ -121,6 +121,6 @@ def _both_ways(mean: Network, each: Sequence[Predictions]) -> Predictions:
 
 def _is_better(found: Predictions, usual: Predictions, select: str) -> bool:
     """Whether predictions have a better selection metric; of equal ones, a lower ranked probability score."""
-    name = "mae" if select in ("last", "loss") else select
+    name = "mae" if select in ("last", "loss", EXPECTED_MAE) else select
     before, after = (measure(each, names=(name, "rps")) for each in (usual, found))
     return (to_lower(after[name], name), after["rps"]) < (to_lower(before[name], name), before["rps"])

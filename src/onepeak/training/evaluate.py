@@ -65,8 +65,8 @@ def predict(
 
 
 def measured_names(select: str) -> tuple[str, ...]:
-    """Returns the metrics that training measures: the default ones and `select`, unless that is "loss" or "last"."""
-    also = () if select in ("loss", "last", *DEFAULT_NAMES) else (select,)
+    """Returns the metrics of the catalog that training measures: the default ones and `select`, if it is one."""
+    also = () if select in ("loss", "last", EXPECTED_MAE, *DEFAULT_NAMES) else (select,)
     return (*DEFAULT_NAMES, *also)
 
 

@@ -23,7 +23,7 @@ from onepeak.networks.network import Network
 from onepeak.networks.weights import own_random_numbers
 from onepeak.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from onepeak.training.convergence import has_stalled, to_lower
-from onepeak.training.evaluate import EXPECTED_MAE, Answers, answers, loss_or_nan, measured_names, medians, validate
+from onepeak.training.evaluate import Answers, answers, loss_or_nan, measured_names, medians, validate
 from onepeak.training.feed import Feed, Indices, batch_slices, epoch_order, on_device
 from onepeak.training.graphs import RecordedAnswers, RecordedSteps, can_be_recorded
 from onepeak.training.imbalance import logit_shift
@@ -121,8 +121,8 @@ class Loop:
     """Trains one network.
 
     Seed and epoch determine the order of samples, their augmentation, and dropout. `select` is the validation metric
-    whose best epoch is kept, or "last". With `label_probs`, samples x classes, the loss is the expected one, and "mae"
-    the expected error. `alone` says that no other training in this process uses its random state, see
+    whose best epoch is kept, or "last". With `label_probs`, samples x classes, the loss is the expected one.
+    `alone` says that no other training in this process uses its random state, see
     `onepeak.training.pack`.
     """
 
@@ -148,8 +148,6 @@ class Loop:
         probs = None if label_probs is None else torch.tensor(label_probs, dtype=torch.float32)
         self.targets = torch.from_numpy(labels) if probs is None else probs
         self.device_targets = self.targets.to(fabric.device)
-        if label_probs is not None and select == "mae":
-            self.select = EXPECTED_MAE
         self.metrics = collection(network.method.num_classes, names=measured_names(select)).to(fabric.device)
         if fabric.device.type == "cuda":
             network.to(memory_format=torch.channels_last)  # like the images; otherwise every step converts the weights

@@ -15,6 +15,7 @@ from onepeak._core.compat import precision_of
 from onepeak._core.files import clear_unfinished, write_text_in_one_step
 from onepeak._core.formats import json_text
 from onepeak._version import __version__
+from onepeak.data.manifest import Manifest
 from onepeak.data.splits import Split, group_counts
 from onepeak.methods.catalog import method
 from onepeak.methods.method import Variant
@@ -29,6 +30,7 @@ from onepeak.training.checkpoint import HASH
 from onepeak.training.convergence import best_constant, never_predicted
 from onepeak.training.devices import same_bits
 from onepeak.training.evaluate import (
+    EXPECTED_MAE,
     evidence_range,
     figures_by,
     measure,
@@ -83,11 +85,15 @@ class RunSettings:
         """Returns the network; for a table, with as many features as its encoder has."""
         return self.network if encoder is None else replace(self.network, num_features=encoder.num_features)
 
-    def selection(self, data: str) -> str:
-        """Returns the metric that chooses the epoch; "as_published" is the published code's choice for each method."""
-        if self.recipe.select != "as_published":
-            return self.recipe.select
-        return published_selection(data, self.method)
+    def selection(self, manifest: Manifest) -> str:
+        """Returns the metric that chooses the epoch; "as_published" is the published code's choice for each method.
+
+        Where samples have a distribution over labels, the MAE is that expected over it.
+        """
+        select = self.recipe.select
+        if select == "as_published":
+            select = published_selection(manifest.name, self.method)
+        return EXPECTED_MAE if select == "mae" and manifest.distribution is not None else select
 
 
 def published_selection(data: str, method: str) -> str:
@@ -179,7 +185,7 @@ def train_run(
             split,
             folder,
             fabric=fabric,
-            select=settings.selection(prepared.manifest.name),
+            select=settings.selection(prepared.manifest),
             watches=watches,
             checkpoint_seconds=checkpoint_seconds,
             alone=alone,
@@ -288,7 +294,7 @@ def write_run(
     encoder, parts = trained.encoder, {"valid": trained.valid, "test": trained.test}
     if (groups := manifest.groups) is not None:
         parts = {name: replace(part, groups=tuple(groups[item] for item in part.items)) for name, part in parts.items()}
-    shape, select = settings.shape(encoder), settings.selection(manifest.name)
+    shape, select = settings.shape(encoder), settings.selection(manifest)
     description = ModelDescription(
         classes=manifest.classes,
         method=settings.method,
@@ -391,7 +397,7 @@ def _result(
         "epochs": len(trained.history),
         "best_epoch": trained.best_epoch,
         "stopped_early": len(trained.history) < settings.recipe.epochs,
-        "selected_by": settings.selection(manifest.name),
+        "selected_by": settings.selection(manifest),
         "seconds": round(trained.seconds, 3),
         "sizes": split.sizes,
         "num_groups": groups,

@@ -133,7 +133,7 @@ def train_watched(
                 settings.method,
                 settings.recipe.epochs,
                 at_most=settings.recipe.patience is not None,
-                select=settings.selection(prepared.manifest.name),
+                select=settings.selection(prepared.manifest),
                 quiet=quiet,
             )
             watches = [stack.enter_context(bar), *watches]
