@@ -94,8 +94,13 @@ def test_a_model_remembers_its_categories_and_does_not_ask_for_columns_that_it_w
         assert (status, [row["label"] for row in rows]) == (0, labels), errors
         status, output, errors = run("evaluate", tmp_path / "model", file, "--json", "--device", "cpu")
         assert (status, json.loads(output)["items"]) == (0, 80), errors
-    status, _, errors = run(*told, "--resume")
-    assert (status, "holds a finished run with no columns policy: give another --out" in errors) == (2, True), errors
+    assert run(*told, "--drop", "policy", "--resume")[0] == 0
+    for flags, other in (
+        (told, "columns = ('size', 'tone', 'site'), not ('size', 'tone', 'site', 'policy')"),
+        ((*told[:-2], "--drop", "policy"), "category = {'site': ('1', '2', '3')}, not {}"),
+    ):
+        status, _, errors = run(*flags, "--resume")
+        assert (status, f"holds a finished run with {other}: give another --out" in errors) == (2, True), errors
 
 
 def test_compare_takes_all_of_them_and_its_report_opens_the_same_data(run, policies, tmp_path, here):

@@ -140,9 +140,7 @@ def test_one_method_is_described_and_compared_with_nothing(found, method, guessi
 def test_those_that_may_be_as_good_as_the_best_are_named_or_counted(found):
     assert found(CLEAR | {"mv": MV})[0][0] == "Take MV: the lowest error (MAE 4.08 ± 0.44); ELB may be as good."
     beside = {f"mv-{number}": [(4.3, 0.9), (4.4, 0.9), (4.2, 0.9), (4.3, 0.9), (4.4, 0.9)] for number in range(6)}
-    words, statistics = found(CLEAR | beside)
-    assert words[0].endswith("; 7 methods may be as good.")
-    assert statistics[0].endswith("; CE is significantly worse, 7 methods not.")
+    assert found(CLEAR | beside)[0][0].endswith("; 7 methods may be as good.")
 
 
 def test_of_many_methods_the_order_of_the_best_the_worst_the_winner_and_the_planned_two_is_told(found):
@@ -165,10 +163,7 @@ def test_the_order_and_the_best_are_those_of_the_runs_that_all_have(found):
     words, statistics = found(rows)
     assert words[0].startswith("Take ELB")
     assert "with ELB, 99.0 % of adjacent" in words[1]
-    assert (
-        statistics[0] == "Lowest MAE over the 5 runs that all methods share: ELB; all others are significantly worse."
-    )
-    assert statistics[1].startswith(f"ELB vs CE {PLANNED}: MAE 4.30 vs 5.50, 1.20 lower")
+    assert statistics[0].startswith(f"ELB vs CE {PLANNED}: MAE 4.30 vs 5.50, 1.20 lower")
 
 
 def test_against_a_row_of_ones_choice_others_are_lower_higher_or_not_told_from_it(found):
@@ -177,8 +172,7 @@ def test_against_a_row_of_ones_choice_others_are_lower_higher_or_not_told_from_i
     words, statistics = found(rows, against="mv")
     assert words[0] == "PO has the lowest error (MAE 1.32 ± 0.08)."
     assert statistics[0] == (
-        "Lowest MAE: PO (1.32 ± 0.08). MAE against MV (Holm): PO significantly lower; CE significantly higher; "
-        "ELB no significant difference."
+        "MAE against MV (Holm): PO significantly lower; CE significantly higher; ELB no significant difference."
     )
     assert statistics[1].startswith(f"ELB vs CE {PLANNED}: MAE 4.30 vs 5.50, 1.20 lower")
 
@@ -196,11 +190,6 @@ def test_a_named_pair_that_shares_no_run_is_told_of(tmp_path):
     write_rows(tmp_path, CLEAR | {"pn": CLEAR["ce"]})
     write_run(tmp_path, method="mv", split=9, mae=1.0)
     assert of(read_results(tmp_path), alone="mv")[0][0] == "MV and CE share no split and fold to be compared on."
-
-
-def test_a_row_whose_order_is_not_known_has_none(found):
-    _, statistics = found({"ce": [(5.0, None)], "elb": [(4.0, 0.9)], "mv": [(3.0, 0.7)]}, against="ce")
-    assert statistics[-1].startswith("Adjacent pairs in order: ELB 90.0 %, MV 70.0 % (random guessing")
 
 
 def test_paradoxes_and_the_truth_are_told_where_they_are_known(found):

@@ -1,5 +1,4 @@
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,6 @@ from onepeak.report.run_data import (
     CalibrationSummary,
     PredictionSummary,
     Suspect,
-    choose_cases,
     choose_suspects,
     gather,
 )
@@ -24,7 +22,7 @@ from onepeak.report.source import Source
 from onepeak.report.summary import summary
 from onepeak.training.predictions_file import part_predictions, read_predictions
 from report.whole_runs import write_whole_comparison, write_whole_run
-from run_folders import write_predictions, write_run
+from run_folders import write_predictions
 from trained_models import image_run, table_run
 
 
@@ -43,37 +41,27 @@ ORDERED, TWO_PEAKS, APART = [0.1, 0.6, 0.2, 0.1], [0.1, 0.5, 0.05, 0.35], [0.45,
 
 
 def tally_of(*parts, examples_per_run=10, most_examples=10):
-    prediction_summary = PredictionSummary(
-        num_classes=4, examples_per_run=examples_per_run, most_examples=most_examples
-    )
+    summary = PredictionSummary(num_classes=4, examples_per_run=examples_per_run, most_examples=most_examples)
     for split, part in enumerate(parts):
-        prediction_summary.add(part, split=split, fold=0)
-    return prediction_summary
+        summary.add(part, split=split, fold=0)
+    return summary
 
 
 def test_everything_is_counted_over_the_runs():
-    prediction_summary = tally_of(part_of([ORDERED, TWO_PEAKS], [1, 2]), part_of([APART], [0]))
-    assert prediction_summary.num_predictions == 3
-    assert prediction_summary.confusion.tolist() == [[1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
-    assert prediction_summary.paradoxical == pytest.approx(2 / 3)
+    tally = tally_of(part_of([ORDERED, TWO_PEAKS], [1, 2]), part_of([APART], [0]))
+    assert tally.num_predictions == 3
+    assert tally.confusion.tolist() == [[1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
+    assert tally.paradoxical == pytest.approx(2 / 3)
     slight = tally_of(part_of([APART, [0.96, 0.01, 0.02, 0.01]], [0, 0]))
     assert (slight.paradoxical, slight.noticeably_paradoxical) == (1, 0.5)
 
 
-def test_the_strongest_suspects_are_far_apart_and_meant():
-    prediction_summary = tally_of(part_of([ORDERED, TWO_PEAKS, APART], [1, 1, 0], items=[7, 8, 9]))
+def test_the_strongest_suspects_are_far_apart_and_meant_and_only_so_many_are_kept():
+    suspects = tally_of(part_of([ORDERED, TWO_PEAKS, APART], [1, 1, 0], items=[7, 8, 9])).suspects
     # three steps times 0.4 is more than two steps times 0.35
-    assert [(each.item, each.strength) for each in prediction_summary.suspects] == [
-        (9, pytest.approx(1.2)),
-        (8, pytest.approx(0.7)),
-    ]
-
-
-def test_only_so_many_suspects_are_kept_of_many_runs():
-    runs = [part_of([APART, TWO_PEAKS] * 10, [0] * 20) for _ in range(3)]
-    suspects = tally_of(*runs).suspects
-    assert len(suspects) == MOST_SUSPECTS
-    assert all(each.strength == pytest.approx(1.2) for each in suspects)
+    assert [(each.item, each.strength) for each in suspects] == [(9, pytest.approx(1.2)), (8, pytest.approx(0.7))]
+    suspects = tally_of(*[part_of([APART, TWO_PEAKS] * 10, [0] * 20) for _ in range(3)]).suspects
+    assert [each.strength for each in suspects] == [pytest.approx(1.2)] * MOST_SUSPECTS
 
 
 def test_the_posteriors_shown_come_from_several_runs_and_are_no_more_than_asked_for():
@@ -82,10 +70,6 @@ def test_the_posteriors_shown_come_from_several_runs_and_are_no_more_than_asked_
     assert sorted(examples) == [0, 1]
     assert np.allclose(examples[1], [ORDERED, ORDERED, TWO_PEAKS])
     assert len(examples[0]) == 2
-
-
-def test_a_tally_of_nothing_has_no_share():
-    assert tally_of().paradoxical == 0
 
 
 def sharpened(seed, *, sharpness, rows=4000):
@@ -149,9 +133,8 @@ def test_the_figures_of_the_runs_are_those_of_the_results(folder):
     for row, own in runs.groupby("label"):
         assert data.scores[row].mae.tolist() == own["test_mae"].tolist()
         assert data.scores[row].soi.tolist() == own["test_soi_predicted"].tolist()
-        prediction_summary = data.predictions[row]
         distance = np.abs(np.arange(5) - np.arange(5)[:, None])
-        assert (prediction_summary.confusion * distance).sum() / 40 == pytest.approx(own["test_mae"].mean())
+        assert (data.predictions[row].confusion * distance).sum() / 40 == pytest.approx(own["test_mae"].mean())
     assert data.chance == 0.5 + 1 / 5
     assert data.classes == ("0", "1", "2", "3", "4")
 
@@ -209,13 +192,6 @@ def test_posteriors_over_other_classes_are_left_out(folder):
     assert "has posteriors over 2 classes, the data set 5" in data.notes[0]
 
 
-def test_results_alone_are_evidence_enough(tmp_path):
-    write_run(tmp_path, method="elb", mae=0.5)
-    data = gathered(tmp_path)
-    assert data.scores["elb"].mae.tolist() == [0.5]
-    assert (data.predictions, data.cases, data.distances) == ({}, (), {})
-
-
 def test_without_a_number_of_classes_there_are_no_posteriors(tmp_path):
     place = write_whole_run(tmp_path, method="elb", num_classes=5)
     result = place / "result.json"
@@ -225,13 +201,9 @@ def test_without_a_number_of_classes_there_are_no_posteriors(tmp_path):
 
 
 def test_many_classes_and_methods_leave_few_posteriors_to_be_drawn(folder):
-    counts = {most: _shown(gathered(folder, most_numbers=most)) for most in (10**6, 2 * 25 * 4, 1)}
-    assert counts == {10**6: 40, 2 * 25 * 4: 4, 1: 3}
-
-
-def _shown(data):
-    """Posteriors that may be kept of a label; all tallies have the same limit."""
-    return next(iter(data.predictions.values())).most_examples
+    for most, shown in ((10**6, 40), (2 * 25 * 4, 4), (1, 3)):
+        predictions = gathered(folder, most_numbers=most).predictions
+        assert {each.most_examples for each in predictions.values()} == {shown}
 
 
 def test_known_posteriors_give_the_distance_and_the_bayes_error(tmp_path):
@@ -248,69 +220,27 @@ def test_known_posteriors_give_the_distance_and_the_bayes_error(tmp_path):
     assert found.classes == data.classes
 
 
-def test_the_same_runs_are_the_same_evidence_wherever_they_lie(folder, tmp_path):
-    shutil.copytree(folder, tmp_path / "elsewhere")
-    one, other = gathered(folder), gathered(tmp_path / "elsewhere")
-    assert [case.name for case in one.cases] == [case.name for case in other.cases]
-    for row, prediction_summary in one.predictions.items():
-        for label, num_examples in prediction_summary.posteriors.items():
-            assert np.array_equal(num_examples, other.predictions[row].posteriors[label])
-
-
-NO_DATA_CASES = Source(manifest=None, reason="gone")
-
-
 def tally_with(*suspects):
-    prediction_summary = PredictionSummary(num_classes=4, examples_per_run=1, most_examples=1)
-    prediction_summary.suspects.extend(
-        Suspect(strength=strength, split=0, fold=0, item=item) for strength, item in suspects
-    )
-    return prediction_summary
+    tally = tally_of()
+    tally.suspects.extend(Suspect(strength, split=0, fold=0, item=item) for strength, item in suspects)
+    return tally
 
 
-def test_every_method_has_its_strongest_case_before_any_has_its_second():
+def test_every_method_has_its_strongest_case_before_any_has_its_second_and_no_sample_has_two(monkeypatch):
     predictions = {
         "ce": tally_with((0.9, 1), (0.8, 2), (0.7, 3)),
-        "mv": tally_with((0.2, 4), (0.1, 5)),
+        "mv": tally_with((0.5, 1), (0.2, 4), (0.1, 5)),
         "elb": tally_with(),
     }
-    chosen = choose_suspects(predictions, most=3)
-    assert [(row, suspect.item) for row, suspect in chosen] == [("ce", 1), ("ce", 2), ("mv", 4)]
+    chosen = [(row, suspect.item) for row, suspect in choose_suspects(predictions)]
+    assert chosen == [("ce", 1), ("ce", 2), ("ce", 3), ("mv", 4), ("mv", 5)]
+    monkeypatch.setattr("onepeak.report.run_data.MOST_CASES", 3)
+    predictions["mv"] = tally_with((0.2, 4), (0.1, 5))
+    assert [suspect.item for _, suspect in choose_suspects(predictions)] == [1, 2, 4]
 
 
-def test_no_sample_is_chosen_twice():
-    predictions = {"ce": tally_with((0.9, 1), (0.8, 2)), "mv": tally_with((0.5, 1), (0.4, 3))}
-    chosen = choose_suspects(predictions)
-    assert [(row, suspect.item) for row, suspect in chosen] == [("ce", 1), ("ce", 2), ("mv", 3)]
-
-
-@pytest.fixture
-def compared(tmp_path):
-    """Two methods, one of which is in disorder, and their tallies."""
-    folder = write_whole_comparison(tmp_path, {"ce": 2.0, "elb": 0.0})
-    runs = read_results(folder)
-    predictions = {}
-    for run in runs.to_dict("records"):
-        prediction_summary = predictions.setdefault(
-            run["label"], PredictionSummary(num_classes=5, examples_per_run=5, most_examples=5)
-        )
-        part = part_predictions(run["folder"], "test")
-        prediction_summary.add(part, split=run["split"], fold=run["fold"])
-    return predictions, runs
-
-
-def test_a_method_whose_predictions_are_gone_says_nothing(compared):
-    predictions, runs = compared
-    for folder in runs.loc[runs["label"] == "elb", "folder"]:
-        Path(folder, "predictions.parquet").unlink()
-    cases = choose_cases(predictions, runs, NO_DATA_CASES)
-    assert len(cases) == 6
-    assert all(set(case.probs) == {"ce"} for case in cases)
-
-
-def test_a_case_holds_what_every_method_says_of_the_same_sample(compared):
-    predictions, runs = compared
-    cases = choose_cases(predictions, runs, NO_DATA_CASES)
+def test_a_case_holds_what_every_method_that_ran_the_split_says_of_the_same_sample(folder):
+    cases = gathered(folder).cases
     assert len(cases) == 6
     for case in cases:
         assert case.row == "ce"
@@ -322,20 +252,14 @@ def test_a_case_holds_what_every_method_says_of_the_same_sample(compared):
         assert case.probs["elb"].sum() == pytest.approx(1, abs=1e-5)
         assert case.predicted["elb"] == case.probs["elb"].argmax()
         assert (case.place, case.truth) == (None, None)
+    shutil.rmtree(folder / "runs" / "elb" / "split1-fold0")
+    assert {case.split: set(case.probs) for case in gathered(folder).cases} == {0: {"ce", "elb"}, 1: {"ce"}}
 
 
-def test_a_method_that_has_not_run_the_split_is_not_in_the_case(compared):
-    predictions, runs = compared
-    cases = choose_cases(predictions, runs[(runs["label"] == "ce") | (runs["split"] == 0)], NO_DATA_CASES)
-    assert {case.split: set(case.probs) for case in cases} == {0: {"ce", "elb"}, 1: {"ce"}}
-
-
-def test_a_sample_whose_truth_is_known_carries_it(compared):
-    predictions, runs = compared
+def test_a_sample_whose_truth_is_known_carries_it(tmp_path):
     data = biopsies(20)
-    labels = {case.name: case.label for case in choose_cases(predictions, runs, NO_DATA_CASES)}
-    places = [int(name.removeprefix("sample ")) for name in labels]
-    data.labels[places] = list(labels.values())
-    case = choose_cases(predictions, runs, Source(manifest=data))[0]
+    place = write_whole_run(tmp_path, method="ce", num_classes=8, disorder=2.0)
+    write_predictions(place, read_predictions(place, columns=["log_probs"])["log_probs"], data.labels)
+    case = gathered(tmp_path, Source(manifest=data)).cases[0]
     assert case.place == int(case.name.removeprefix("sample "))
     assert np.array_equal(case.truth, data.true_log_probs[case.place])

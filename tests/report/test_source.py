@@ -24,10 +24,7 @@ def test_a_image_file_is_found_by_its_path_whatever_was_left_out_before_it(files
     paths = files.manifest.items.paths
     assert files.place(0, paths[2], 1) == 2
     assert files.place(0, "gone.png", 1) is None
-
-
-def test_a_sample_whose_label_is_another_is_not_shown(files):
-    assert files.place(0, files.manifest.items.paths[2], 0) is None
+    assert files.place(0, paths[2], 0) is None  # another label
 
 
 def test_images_are_opened_and_those_that_have_gone_are_none(files):
@@ -52,6 +49,7 @@ def test_generated_images_and_their_true_posteriors_are_found_by_their_number():
     assert np.array_equal(source.true_log_probs(items), source.manifest.true_log_probs[items])
     assert source.place(6, None, 0) is None
     assert source.true_log_probs(np.array([6])) is None
+    assert Source(manifest=replace(source.manifest, true_log_probs=None)).true_log_probs(np.array([0])) is None
 
 
 def test_a_row_of_a_table_is_shown_as_text():
@@ -65,26 +63,6 @@ def test_a_row_of_a_table_is_shown_as_text():
     assert source.features(0) == {"size": "1700000001.5", "tone": "light"}
     assert source.features(1) == {"size": "missing", "tone": "dark"}
     assert source.image(0) is None
-
-
-def test_of_many_columns_those_are_shown_in_which_a_row_is_least_like_the_others():
-    values = np.zeros((10, 6))
-    values[:, 0] = [*range(9), 30]  # the last is 2.8 deviations off
-    values[:, 1] = np.arange(10)
-    values[:, 2] = 7.0  # the same everywhere
-    values[:9, 3] = 1  # a category of its own: 3 deviations
-    values[9, 4] = np.nan  # missing in no other: as much
-    values[:, 5] = [0, 1] * 5
-    rows = FeatureRows(
-        columns=("size", "place", "same", "tone", "gap", "side"),
-        values=values,
-        categories={"tone": ("dark", "light"), "side": ("left", "right")},
-    )
-    manifest = Manifest(name="rows", items=rows, labels=np.array([0, 1] * 5), classes=("low", "high"))
-    source = Source(manifest=manifest)
-    assert list(source.features(9, most=4)) == ["size", "place", "tone", "gap"]
-    assert source.features(9, most=2) == {"tone": "dark", "gap": "missing"}
-    assert list(source.features(9, most=8)) == list(rows.columns)
 
 
 def test_a_row_is_called_by_its_line_in_the_file_whatever_was_left_out_before_it(tmp_path):
@@ -109,11 +87,6 @@ def test_without_data_there_is_nothing():
     assert source.image(0) is None
     assert source.features(0) == {}
     assert source.true_log_probs(np.array([0])) is None
-
-
-def test_data_without_true_posteriors_have_none():
-    manifest = replace(biopsies(2), true_log_probs=None)
-    assert Source(manifest=manifest).true_log_probs(np.array([0])) is None
 
 
 def test_the_data_are_opened_as_the_settings_say(tmp_path):
@@ -160,7 +133,7 @@ def test_data_that_are_not_there_are_a_sentence(config, reason):
     assert reason in source.reason
 
 
-def test_a_large_image_becomes_a_small_one_of_the_same_shape():
+def test_a_large_image_becomes_a_small_one_of_the_same_shape_and_a_small_one_stays():
     address = thumbnail(Image.new("RGB", (800, 400), "red"))
     head, _, code = address.partition(",")
     assert head == "data:image/jpeg;base64"
@@ -168,8 +141,6 @@ def test_a_large_image_becomes_a_small_one_of_the_same_shape():
     assert image.size == (SIDE, SIDE // 2)
     assert np.abs(np.asarray(image).mean(axis=(0, 1)) - [254, 0, 0]).max() < 3
 
-
-def test_a_small_image_is_not_enlarged_nor_the_one_given_changed():
     given = Image.new("L", (8, 6), 7)
     assert pixels(given).shape == (6, 8, 3)
     assert (given.size, given.mode) == ((8, 6), "L")

@@ -190,20 +190,18 @@ def _label_errors(manifest: "Manifest", folder: Path) -> "tuple[list[Finding], s
 
 def _write(findings: "Sequence[Finding]", out: Path) -> None:
     """Writes one row per sample; samples of one finding share its number."""
-    import csv
-    import io
+    import pandas
 
     from onepeak._core.files import write_text_in_one_step
 
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["finding", "kind", "conflict", "item", "sample", "label", "suggested", "score"])
-    for number, finding in enumerate(findings, start=1):
-        for item, name, label in zip(finding.items, finding.names, finding.labels, strict=True):
-            told = (finding.suggested or "", "" if finding.score is None else finding.score)
-            writer.writerow([number, finding.kind, finding.conflict, item, name, label, *told])
+    names = ("finding", "kind", "conflict", "item", "sample", "label", "suggested", "score")
+    rows = [
+        (number, finding.kind, finding.conflict, *sample, finding.suggested, finding.score)
+        for number, finding in enumerate(findings, start=1)
+        for sample in zip(finding.items, finding.names, finding.labels, strict=True)
+    ]
     out.parent.mkdir(parents=True, exist_ok=True)
-    write_text_in_one_step(out, text.getvalue())
+    write_text_in_one_step(out, pandas.DataFrame(rows, columns=names).to_csv(index=False, lineterminator="\n"))
 
 
 _NOUNS: "dict[Kind, tuple[str, str]]" = {

@@ -96,10 +96,8 @@ def evaluate(
     print_table(*_by_class(loaded.classes, found))
     for column, figures in found.subgroups.items():
         typer.echo()
-        rows = [
-            (name, f"{each['samples']:,}", f"{each['accuracy']:.1%}", f"{each['mae']:.4f}")
-            for name, each in figures.items()
-        ]
+        shown = [(name, each["samples"], each["accuracy"], each["mae"]) for name, each in figures.items()]
+        rows = [(name, f"{count:,}", f"{accuracy:.1%}", f"{mae:.4f}") for name, count, accuracy, mae in shown]
         print_table((column, "samples", "accuracy", "mae"), rows)
     if (against := found.label_distribution) is not None:
         typer.echo()

@@ -275,11 +275,11 @@ class Command(TyperCommand):
         return super().parse_args(ctx, args)
 
 
-def refuse(flags: Mapping[str, object], where: str) -> None:
+def refuse(flags: Mapping[str, object], where: str, fix: str = "leave it out") -> None:
     """Refuses flags that have no use where they were given."""
     for name, value in flags.items():
         if value:
-            raise InputError(f"`--{name.replace('_', '-')}` has no use {where}: leave it out.")
+            raise InputError(f"`--{name.replace('_', '-')}` has no use {where}: {fix}.")
 
 
 def settings_of(pairs: list[str], *, flag: str = "--set") -> dict[str, object]:

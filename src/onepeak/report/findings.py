@@ -11,7 +11,7 @@ from onepeak._core.imports import Frame
 from onepeak._core.wording import counted
 from onepeak.report.palette import FEWEST
 from onepeak.report.run_data import CalibrationSummary
-from onepeak.report.sentences import display_name, enumerated, p_text, percent
+from onepeak.report.sentences import chance_in_words, display_name, enumerated, p_text, percent
 from onepeak.report.summary import BASELINE, LEVEL, PlannedComparison, in_common, planned_comparison
 from onepeak.training.calibration import ALPHA
 from onepeak.training.convergence import hardly_trained, no_better_than_constant
@@ -46,25 +46,22 @@ def findings(
     found = [Finding(text=text) for text in (*_hardly_trained_sentences(runs, chance), *_constant_sentence(runs))]
     against = summary["against"].iloc[0]
     planned = planned_comparison(runs, alone=alone, against=against)
-    mae = _errors(summary, "mae")
+    mae = summary[summary["metric"] == "mae"]
     if alone is not None and planned is None:
         names = f"{display_name(alone)} and {display_name(against or BASELINE)}"
         found.append(Finding(text=f"{names} share no split and fold to be compared on."))
     baseline = [f"Baseline (one constant class): MAE {constant:.3f}." for constant in mae["constant"].dropna()[:1]]
-    compared = planned is not None or (len(mae) > 2 and bool(mae["best"].any()))
-    n = 0
+    several = len(mae) > 2 and bool(mae["best"].any())
+    compared = several or planned is not None
+    n = int(mae["n_pairs"].max())
     if compared:
-        n = int(mae["n_pairs"].max())
-        several = len(mae) > 2 and bool(mae["best"].any())
-        tested = several and mae["n_pairs"].max() >= FEWEST
-        details = [
-            *([_headline(mae, against)] if tested else []),
-            *([] if planned is None else [_error_sentence(planned, " (chosen in advance)" if several else "")]),
-            *baseline,
-        ]
-        found.append(Finding(text=_choice(mae, against) if n >= FEWEST else TOO_FEW, details=tuple(details)))
+        details = [_against_sentence(mae, against)] if several and against is not None and n >= FEWEST else []
+        if planned is not None:
+            details.append(_error_sentence(planned, " (chosen in advance)" if several else ""))
+        found.append(Finding(text=_choice(mae, against) if n >= FEWEST else TOO_FEW, details=(*details, *baseline)))
     else:
-        found += [Finding(text=_alone(row, chance)) for row in _wide(summary).to_dict("records")]
+        soi = summary[summary["metric"] == "soi_predicted"].set_index("method")["mean"]
+        found += [Finding(text=_alone(row, soi[row["method"]], chance)) for row in mae.to_dict("records")]
         found += [Finding(text=text) for text in baseline]
     pair = () if planned is None else (planned.method, planned.baseline)
     if compared or paradoxical or variation:
@@ -216,13 +213,8 @@ def _order_sentence(
 
 
 def _guessing(chances: Mapping[str, float]) -> str:
-    """The chance level of each decision."""
-    levels = {rule.replace("_", " "): percent(chance) for rule, chance in chances.items() if not np.isnan(chance)}
-    if not levels:
-        return ""
-    if len(set(levels.values())) == 1:
-        return f" (random guessing {next(iter(levels.values()))})"
-    return f" (random guessing {', '.join(f'{level} by the {rule}' for rule, level in levels.items())})"
+    levels = chance_in_words(chances, percent)
+    return f" (random guessing {levels})" if levels else ""
 
 
 def _error_sentence(planned: PlannedComparison, remark: str) -> str:
@@ -240,36 +232,12 @@ def _error_sentence(planned: PlannedComparison, remark: str) -> str:
     )
 
 
-def _errors(summary: Frame, metric: str) -> Frame:
-    """The rows of one error, without p-values where there are too few pairs for a verdict."""
-    rows = summary[summary["metric"] == metric]
-    return rows.assign(p_value=rows["p_value"].where(rows["n_pairs"] >= FEWEST))
-
-
-def _headline(mae: Frame, against: str | None) -> str:
-    return _best_sentence(mae) if against is None else _against_sentence(mae, against)
-
-
-def _best_sentence(mae: Frame) -> str:
-    others = mae[~mae["best"]]
-    worse, level = _names(others[others["p_value"] < LEVEL]), _names(others[others["p_value"] >= LEVEL])
-    start = _lowest(mae)
-    if not worse and not level:  # no others, or too few runs
-        return f"{start}."
-    if not worse:
-        return f"{start}; no other method is significantly worse."
-    if not level:
-        return f"{start}; all others are significantly worse."
-    verb = "is" if len(worse) == 1 else "are"
-    return f"{start}; {_named_if_few(worse)} {verb} significantly worse, {_named_if_few(level)} not."
-
-
 def _named_if_few(names: list[str], word: str = "and") -> str:
     return enumerated(names, word=word) if len(names) <= MOST_NAMED else f"{len(names)} methods"
 
 
 def _against_sentence(mae: Frame, against: str) -> str:
-    """Which errors differ from that of one row, and in which direction."""
+    """Which errors differ from that of one row, and in which direction; Holm corrects for all of them."""
     real = mae["p_value"] < LEVEL
     kinds = {
         "significantly lower": real & (mae["difference"] < 0),
@@ -277,39 +245,19 @@ def _against_sentence(mae: Frame, against: str) -> str:
         "no significant difference": mae["p_value"] >= LEVEL,
     }
     verdicts = [f"{enumerated(names)} {how}" for how, rows in kinds.items() if (names := _names(mae[rows]))]
-    if not verdicts:  # too few runs
-        return f"{_lowest(mae)}."
-    # Holm corrects for all of them, so that what the planned comparison finds alone may not be found here.
-    return f"{_lowest(mae)}. MAE against {display_name(against)} (Holm): {'; '.join(verdicts)}."
-
-
-def _lowest(mae: Frame) -> str:
-    """Whose error is the lowest: one row's, or that of all that share it to the last bit."""
-    best = mae[mae["best"]]
-    names, first = _names(best), best.to_dict("records")[0]
-    if (mae["n"] > mae["n_pairs"]).any():  # the means are of other runs
-        common = counted(first["n_pairs"], "run")
-        return f"Lowest MAE over the {common} that all methods share: {_named_if_few(names)}"
-    row = first if len(names) == 1 else {**first, "std": np.nan}  # the spread is each one's own
-    return f"Lowest MAE: {_named_if_few(names)} ({_mean(row)})"
+    return f"MAE against {display_name(against)} (Holm): {'; '.join(verdicts)}."
 
 
 def _names(rows: Frame) -> list[str]:
     return [display_name(label) for label in rows["method"]]
 
 
-def _alone(row: dict[Any, Any], chance: Mapping[str, float]) -> str:
+def _alone(row: dict[Any, Any], soi: float, chance: Mapping[str, float]) -> str:
     guessing = _guessing({row["decision"]: chance.get(row["method"], np.nan)})
     return (
         f"{display_name(row['method'])}: MAE {_mean(row)} over {counted(row['n'], 'run')}, "
-        f"{percent(row['soi'])} of adjacent pairs in order{guessing}."
+        f"{percent(soi)} of adjacent pairs in order{guessing}."
     )
-
-
-def _wide(summary: Frame) -> Frame:
-    mae = summary[summary["metric"] == "mae"].set_index("method", drop=False)
-    soi = summary[summary["metric"] == "soi_predicted"].set_index("method")["mean"]
-    return mae.assign(soi=soi)
 
 
 def _mean(row: dict[Any, Any]) -> str:

@@ -33,7 +33,7 @@ MOST_SUSPECTS = 8
 """Paradoxical predictions that are kept of a method."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Suspect:
     """A prediction whose second most probable label is no neighbour of the first."""
 
@@ -74,12 +74,12 @@ class PredictionSummary:
     @property
     def paradoxical(self) -> float:
         """The share of predictions whose second most probable label is no neighbour of the first."""
-        return self.num_paradoxical / max(1, self.num_predictions)
+        return self.num_paradoxical / self.num_predictions
 
     @property
     def noticeably_paradoxical(self) -> float:
         """The same where the second label has a probability of at least 5 %."""
-        return self.num_noticeable / max(1, self.num_predictions)
+        return self.num_noticeable / self.num_predictions
 
     @property
     def posteriors(self) -> dict[int, npt.NDArray[np.float32]]:
@@ -99,13 +99,10 @@ class PredictionSummary:
         # of two ranks, the second highest probability
         second = np.exp(np.partition(part.log_probs.numpy(), -2, axis=-1)[:, -2])
         strength = np.where(distance > 1, distance * second, 0.0)
-        for place in np.argsort(-strength, kind="stable")[:MOST_SUSPECTS]:
-            if strength[place] > 0:
-                self.suspects.append(
-                    Suspect(strength=float(strength[place]), split=split, fold=fold, item=int(part.items[place]))
-                )
-        self.suspects.sort(key=lambda each: (-each.strength, each.split, each.fold, each.item))
-        del self.suspects[MOST_SUSPECTS:]
+        strongest = [place for place in np.argsort(-strength, kind="stable")[:MOST_SUSPECTS] if strength[place] > 0]
+        found = [Suspect(float(strength[place]), split, fold, int(part.items[place])) for place in strongest]
+        order = sorted([*self.suspects, *found], key=lambda each: (-each.strength, each.split, each.fold, each.item))
+        self.suspects = order[:MOST_SUSPECTS]
 
     def _keep_examples(self, part: Predictions) -> None:
         log_probs, predicted = part.log_probs.numpy(), part.predicted_index.numpy()
@@ -235,7 +232,7 @@ def gather(
             _read_predictions(run, partial, fresh, source)
         on_run()
     chance = METRICS["soi_predicted"].chance
-    predictions = {row: each for row, each in partial.predictions.items() if each.num_predictions}
+    predictions = partial.predictions
     return RunData(
         title=title,
         runs=runs,
@@ -250,7 +247,7 @@ def gather(
         },
         predictions=predictions,
         calibration=partial.calibration,
-        cases=choose_cases(predictions, runs, source),
+        cases=tuple(_case(row, suspect, predictions, runs, source) for row, suspect in choose_suspects(predictions)),
         distances={
             row: Distance(divergence=np.array(found)[:, 0], variation=np.array(found)[:, 1])
             for row, found in partial.distances.items()
@@ -330,33 +327,23 @@ def _notes(partial: _PartialData, source: Source, num_runs: int) -> tuple[str, .
 MOST_CASES = 6
 
 
-def choose_suspects(
-    predictions: Mapping[str, PredictionSummary], *, most: int = MOST_CASES
-) -> list[tuple[str, Suspect]]:
-    """The strongest of each method first, then the strongest of all; no sample twice.
-
-    Returns:
-        Rows and their suspects, the strongest first.
-    """
+def choose_suspects(predictions: Mapping[str, PredictionSummary]) -> list[tuple[str, Suspect]]:
+    """Rows and their suspects: the strongest of each method first, then the strongest of all; no sample twice."""
     ranked = sorted(
         ((rank, row, suspect) for row, each in predictions.items() for rank, suspect in enumerate(each.suspects)),
         key=lambda each: (each[0] > 0, -each[2].strength),
     )
     chosen: dict[int, tuple[str, Suspect]] = {}
     for _, row, suspect in ranked:
-        if len(chosen) < most:
+        if len(chosen) < MOST_CASES:
             chosen.setdefault(suspect.item, (row, suspect))
     return sorted(chosen.values(), key=lambda each: -each[1].strength)
-
-
-def choose_cases(predictions: Mapping[str, PredictionSummary], runs: Frame, source: Source) -> tuple[Case, ...]:
-    """The chosen predictions with all methods' posteriors of the same samples."""
-    return tuple(_case(row, suspect, predictions, runs, source) for row, suspect in choose_suspects(predictions))
 
 
 def _case(
     row: str, suspect: Suspect, predictions: Mapping[str, PredictionSummary], runs: Frame, source: Source
 ) -> Case:
+    """The prediction of a row with all methods' posteriors of the same sample."""
     same = runs[(runs["split"] == suspect.split) & (runs["fold"] == suspect.fold)]
     found = {
         label: each

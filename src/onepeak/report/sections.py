@@ -89,7 +89,7 @@ class Section:
 
 
 _MOST_FEATURES = 8
-"""Columns of a table that are shown of one row: those in which it is least like the others."""
+"""Columns of a table that are shown of one row."""
 
 
 def sections(data: RunData) -> Iterator[Section]:
@@ -199,7 +199,8 @@ def _paradoxes(data: RunData) -> Section:
     )
     source = data.source
     images = [None if case.place is None else source.image(case.place) for case in data.cases]
-    rows = [{} if case.place is None else source.features(case.place, most=_MOST_FEATURES) for case in data.cases]
+    whole = [{} if case.place is None else source.features(case.place) for case in data.cases]
+    rows = [dict(list(row.items())[:_MOST_FEATURES]) for row in whole]
     middle, known = len(data.classes) // 2, any(case.truth is not None for case in data.cases)
     lower, name, upper = data.classes[middle - 1 : middle + 2]  # of two classes none is paradoxical
     return Section(

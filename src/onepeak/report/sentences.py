@@ -1,6 +1,7 @@
 """How names and numbers read in the sentences of a report."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 
 from onepeak.methods.catalog import CONSTRAINTS, METHODS
 
@@ -52,3 +53,16 @@ def enumerated(names: Sequence[str], *, word: str = "and") -> str:
         ('ce', 'ce, mv and elb')
     """
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
+
+
+def chance_in_words(chances: Mapping[str, float], written: Callable[[float], str]) -> str:
+    """The chance level, or that of each decision where they differ; empty where none is known.
+
+    Example:
+        >>> chance_in_words({"mode": 0.75, "mean": 0.561}, percent)
+        '75.0 % by the mode, 56.1 % by the mean'
+    """
+    levels = {rule.replace("_", " "): written(chance) for rule, chance in chances.items() if not math.isnan(chance)}
+    if len(set(levels.values())) <= 1:
+        return next(iter(levels.values()), "")
+    return ", ".join(f"{level} by the {rule}" for rule, level in levels.items())

@@ -73,34 +73,16 @@ class Source:
             case _:
                 return None
 
-    def features(self, place: int, *, most: int | None = None) -> dict[str, str]:
+    def features(self, place: int) -> dict[str, str]:
         """The row of a table at a place, as text by column, and its text first; nothing for images."""
         items = None if self.manifest is None else self.manifest.items
         if not isinstance(items, FeatureRows):
             return {}
-        telling = np.argsort(-_apart(items, place), kind="stable")[:most]
         found = {} if items.texts is None else {items.texts.column: items.texts.values[place]}
-        for column, value in [(items.columns[each], items.values[place, each]) for each in sorted(telling)]:
+        for column, value in zip(items.columns, items.values[place], strict=True):
             names = items.categories.get(column)
             found[column] = "missing" if np.isnan(value) else f"{value:.15g}" if names is None else names[int(value)]
         return found
-
-
-def _apart(items: FeatureRows, place: int) -> npt.NDArray[np.float64]:
-    """How many deviations a row lies from the mean of each column.
-
-    A category, or that a value is missing, is a number too: 1 where it is so. Of a share p that deviation is
-    sqrt((1 - p) / p).
-    """
-    found = np.zeros(len(items.columns))
-    for each, (column, values) in enumerate(zip(items.columns, items.values.T, strict=True)):
-        known, value = values[~np.isnan(values)], values[place]
-        if np.isnan(value) or column in items.categories:
-            share = (len(values) - len(known) if np.isnan(value) else (known == value).sum()) / len(values)
-            found[each] = np.sqrt((1 - share) / share)
-        elif known.std() > 0:
-            found[each] = abs(value - known.mean()) / known.std()
-    return found
 
 
 def open_source(config: Mapping[str, Any] | None, dataset: str) -> Source:

@@ -59,32 +59,22 @@ class TableMetric:
         return _SHORT.get(self.name, " ".join(words))
 
 
-def _with_calibrated(record: MetricRecord) -> tuple[TableMetric, ...]:
+def _with_calibrated(record: MetricRecord) -> Iterator[TableMetric]:
     """A metric, and behind it the same of calibrated posteriors where it is read of these too."""
-    better, high, chance = record.higher_is_better, record.high, record.chance
-    plain = TableMetric(name=record.name, title=record.title, higher_is_better=better, high=high, chance=chance)
-    if record.name not in CALIBRATED:
-        return (plain,)
-    name, title = f"{record.name}_calibrated", f"{record.title}, calibrated"
-    return plain, TableMetric(name=name, title=title, higher_is_better=better, high=high, chance=chance)
+    about: dict[str, Any] = {name: getattr(record, name) for name in ("higher_is_better", "high", "chance")}
+    yield TableMetric(name=record.name, title=record.title, **about)
+    if record.name in CALIBRATED:
+        yield TableMetric(name=f"{record.name}_calibrated", title=f"{record.title}, calibrated", **about)
 
 
+_COVERAGE = f"share of true labels inside their interval (target {1 - ALPHA:.0%})"
+_SIZE = f"classes in a {1 - ALPHA:.0%} interval"
 TABLE_METRICS: Registry[TableMetric] = Registry(
     "metric",
     [
         *(each for record in METRICS for each in _with_calibrated(record)),
-        TableMetric(
-            name=INTERVALS["coverage"],
-            title=f"share of true labels inside their interval (target {1 - ALPHA:.0%})",
-            higher_is_better=None,
-            high=1.0,
-        ),
-        TableMetric(
-            name=INTERVALS["interval_size"],
-            title=f"classes in a {1 - ALPHA:.0%} interval",
-            higher_is_better=False,
-            high=None,
-        ),
+        TableMetric(name=INTERVALS["coverage"], title=_COVERAGE, higher_is_better=None, high=1.0),
+        TableMetric(name=INTERVALS["interval_size"], title=_SIZE, higher_is_better=False, high=None),
     ],
 )
 """In the order in which tables show them; a calibrated one after the one as trained."""
@@ -101,36 +91,16 @@ COLUMNS = (
 
 
 def summary(results: Frame, *, metrics: Iterable[str] | None = None, against: str | None = None) -> Frame:
-    """The test parts of the runs in long form: one row per data set, metric and method.
+    """The test parts of the runs in long form: one row per data set, metric and method, with the columns `COLUMNS`.
+
+    `docs/written.md` says what they mean. Means are compared over the splits and folds that all methods have: over
+    other runs they would compare easy splits with hard ones.
 
     Args:
         results: As `onepeak.experiment.results.read_results` gives them.
-        metrics: Some keys of the catalog of metrics, "rps_calibrated", "nll_calibrated", "interval_coverage" or
-            "interval_size"; all that the runs have if left out. Those outside of the catalog are left out of a data set
-            none of whose runs has them.
+        metrics: Names of `TABLE_METRICS`; all that the runs have if left out. Those that are not in the catalog are
+            left out of a data set none of whose runs has them.
         against: The row that the others are tested against; the best one of each metric if left out.
-
-    Returns:
-        A table with the columns
-
-        - dataset (with its folder where two folders are of one data set), method (the row's label), variant, decision
-          (how the label follows from the posterior; empty for one that is not in the catalog), selected_by (the
-          metric that chose the epoch), metric;
-        - mean, std (of a sample: over n - 1; NaN for one run), n (the runs in which the metric is defined);
-        - chance: what guessing reaches, for metrics that know it; constant: of "mae" and "mae_median", what always
-          giving the same answer reaches, the best one by the validation part;
-        - best: whether no method is better over the `n_pairs` splits and folds on which all that have this metric
-          have it: means over other runs than those of others would compare easy splits with hard ones. Of
-          "interval_coverage", which should be what was promised, none is best, and none is tested;
-        - against: the row that was asked for; None where it is the best (the first where several are);
-        - difference: the mean difference to that row, method minus that one, over the same splits and folds;
-        - p_value: of the corrected resampled t-test of that difference; p_wilcoxon: of Wilcoxon's signed-rank test;
-          both corrected after Holm over the methods of the metric; effect: Cohen's d_z; rank_biserial. All NaN for
-          that row itself, and where they are not defined (`onepeak.experiment.statistics`);
-        - paper_mean, paper_std: as Belharbi et al. 2019 print them; paper_difference: mean minus theirs; paper_same:
-          whether this row computes what theirs did. It is false for the corrected variant of a method whose published
-          code computes something else, with other settings or another recipe than theirs, and in other than full
-          precision (`computed_as_printed`).
     """
     if not len(results):
         raise InputError("`results` must hold at least one run, got none.")

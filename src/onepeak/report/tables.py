@@ -16,7 +16,7 @@ from onepeak.experiment.statistics import RankComparison, compare_ranks
 from onepeak.experiment.tuning import tuned_note
 from onepeak.report.figures.canvas import printed, save
 from onepeak.report.palette import FEWEST
-from onepeak.report.sentences import enumerated
+from onepeak.report.sentences import chance_in_words, enumerated
 from onepeak.report.summary import LEVEL, TABLE_METRICS, in_common, summary
 
 HEADLINES = ("mae", "qwk", "soi_predicted", "unimodal", "accuracy", "rps_calibrated")
@@ -85,33 +85,25 @@ def metric_table(block: Frame, metrics: Sequence[str], *, subtitle: str = "") ->
 
     Against the best no other can be better; against a row of one's choice others can.
     """
-    cells = {(row["method"], row["metric"]): _measured(row) for row in block.to_dict("records")}
+    of_metrics = block[block["metric"].isin(metrics)]
+    measured = of_metrics.to_dict("records")
+    figures = {(row["method"], row["metric"]): _measured(row) for row in measured}
     runs = block.groupby("method", sort=False)["n"].max()
-    rows = tuple(
-        (Cell(text=str(method)), Cell(text=str(n)), *(cells[method, metric] for metric in metrics))
-        for method, n in runs.items()
-    )
-    measured = block[block["metric"].isin(metrics)].to_dict("records")
+    rows = tuple((*cells(method, n), *(figures[method, metric] for metric in metrics)) for method, n in runs.items())
     chances: dict[str, dict[str, float]] = {}
     for row in measured:
-        if not math.isnan(row["chance"]):
-            chances.setdefault(row["metric"], {})[row["decision"].replace("_", " ")] = row["chance"]
-    partly = {
-        row["metric"]: row["n_pairs"]
-        for row in measured
-        if row["n"] > row["n_pairs"] and TABLE_METRICS[row["metric"]].higher_is_better is not None
-    }
-    decided = _decided(block) if "soi_predicted" in metrics else ""
-    levels = [f"{TABLE_METRICS[metric].short} {_levels(values)}" for metric, values in chances.items()]
-    constants = block.loc[block["metric"].isin(metrics), "constant"].dropna()
+        chances.setdefault(row["metric"], {})[row["decision"]] = row["chance"]
+    told = ((metric, chance_in_words(levels, "{:.3f}".format)) for metric, levels in chances.items())
+    guessing = ", ".join(f"{TABLE_METRICS[metric].short} {levels}" for metric, levels in told if levels)
+    constants = of_metrics["constant"].dropna()
     sentences = [
         "Mean ± standard deviation over runs"
         + ("; the best in bold" if any(row["best"] and row["n_pairs"] >= FEWEST for row in measured) else ""),
-        _tested(block[block["metric"].isin(metrics)]) if len(rows) > 1 else "",
-        _partly(partly),
+        _tested(of_metrics) if len(rows) > 1 else "",
+        _partly(measured),
         f"one constant class: MAE {constants.iloc[0]:.3f}" if len(constants) else "",
-        f"random guessing: {', '.join(levels)}" if levels else "",
-        decided,
+        f"random guessing: {guessing}" if guessing else "",
+        _decided(block) if "soi_predicted" in metrics else "",
     ]
     return WideTable(
         title=f"{block['dataset'].iloc[0]}{subtitle}",
@@ -146,16 +138,12 @@ def paper_table(block: Frame) -> WideTable:
 
 
 def _measured(row: dict[Any, Any]) -> Cell:
+    """A figure with what its test says, if there are enough pairs for one."""
+    enough, mark = row["n_pairs"] >= FEWEST, ""
+    if enough and row["p_value"] < LEVEL:
+        mark = BETTER if (row["difference"] > 0) == TABLE_METRICS[row["metric"]].higher_is_better else WORSE
     text = _spread(row["metric"], row["mean"], row["std"])
-    return Cell(text=text, bold=bool(row["best"]) and row["n_pairs"] >= FEWEST, mark=_mark(row))
-
-
-def _mark(row: dict[Any, Any]) -> str:
-    if row["n_pairs"] < FEWEST or not row["p_value"] < LEVEL:
-        return ""
-    if (row["difference"] > 0) == TABLE_METRICS[row["metric"]].higher_is_better:
-        return BETTER
-    return WORSE
+    return Cell(text=text, bold=bool(row["best"]) and enough, mark=mark)
 
 
 def _tested(block: Frame) -> str:
@@ -167,15 +155,13 @@ def _tested(block: Frame) -> str:
     return f"{signs}: p < {LEVEL:g} (corrected resampled t-test, Holm)"
 
 
-def _levels(chances: dict[str, float]) -> str:
-    """The chance level, or that of each decision where they differ."""
-    if len({f"{value:.3f}" for value in chances.values()}) == 1:
-        return f"{next(iter(chances.values())):.3f}"
-    return " or ".join(f"{value:.3f} (of the {decision})" for decision, value in chances.items())
-
-
-def _partly(shared: dict[str, int]) -> str:
+def _partly(measured: Iterable[dict[Any, Any]]) -> str:
     """That means are compared over fewer runs than they are of."""
+    shared = {
+        row["metric"]: row["n_pairs"]
+        for row in measured
+        if row["n"] > row["n_pairs"] and TABLE_METRICS[row["metric"]].higher_is_better is not None
+    }
     if not shared:
         return ""
     if len(set(shared.values())) == 1:
@@ -192,21 +178,17 @@ def _decided(block: Frame) -> str:
             rules.setdefault(rule.replace("_", " "), []).append(method)
     if not rules:
         return ""
-    (first, rows), *others = rules.items()
-    sentences = [f"{enumerated(rows)} {'decides' if len(rows) == 1 else 'decide'} by the {first}"]
-    sentences += [f"{enumerated(rows)} by the {rule}" for rule, rows in others]
-    where = "that" if others else f"the {first}"
-    below = f"where {where} is not the peak, the SOI is below 1 even with one peak"
-    return f"{enumerated(sentences)}, not by the mode: {below}"
+    told = [
+        f"{enumerated(rows)} {'decides' if len(rows) == 1 else 'decide'} by the {rule}" for rule, rows in rules.items()
+    ]
+    below = "where that is not the peak, the SOI is below 1 even with one peak"
+    return f"{enumerated(told)}, not by the mode: {below}"
 
 
-def _beside(row: dict[Any, Any]) -> tuple[Cell, Cell, Cell]:
+def _beside(row: dict[Any, Any]) -> tuple[Cell, ...]:
     metric, difference = row["metric"], row["paper_difference"]
-    return (
-        Cell(text=_spread(metric, row["paper_mean"], row["paper_std"])),
-        Cell(text=_spread(metric, row["mean"], row["std"])),
-        Cell(text=UNDEFINED if math.isnan(difference) else f"{difference:+.{_decimals(metric)}f}".replace("-", MINUS)),
-    )
+    change = UNDEFINED if math.isnan(difference) else f"{difference:+.{_decimals(metric)}f}".replace("-", MINUS)
+    return cells(_spread(metric, row["paper_mean"], row["paper_std"]), _spread(metric, row["mean"], row["std"]), change)
 
 
 def _spread(metric: str, mean: float, std: float) -> str:
@@ -399,11 +381,7 @@ def rank_comparison(results: Frame, metric: str) -> RankComparison | None:
     complete = [name for name in dict.fromkeys(results["label"]) if name in means and means[name].notna().all()]
     if len(means) < 2 or len(complete) < 2:
         return None
-    return compare_ranks(
-        means[complete].to_numpy(dtype="float64"),
-        tuple(complete),
-        higher_is_better=better,
-    )
+    return compare_ranks(means[complete].to_numpy(dtype="float64"), tuple(complete), higher_is_better=better)
 
 
 def terminal_tables(results: Frame, *, against: str | None = None) -> tuple[WideTable, ...]:
@@ -422,13 +400,13 @@ def terminal_table(results: Frame, *, against: str | None = None) -> "Table":
     several = len(tables) > 1
     drawn: Table = rich.Table(title=None if several else text.Text(tables[0].title), caption_justify="left")
     names = ("data", *tables[0].header) if several else tables[0].header
-    for place, name in enumerate(names):
-        drawn.add_column(name, justify="left" if place < 1 + several else "right")
+    for position, name in enumerate(names):
+        drawn.add_column(name, justify="left" if position < 1 + several else "right")
     for table in tables:
         for number, row in enumerate(table.rows):
-            cells = [text.Text(cell.text + cell.mark, style="bold" if cell.bold else "") for cell in row]
+            figures = [text.Text(cell.text + cell.mark, style="bold" if cell.bold else "") for cell in row]
             title = text.Text(table.title if number == 0 else "")
-            drawn.add_row(*([title] if several else []), *cells)
+            drawn.add_row(*([title] if several else []), *figures)
         drawn.add_section()
     captions = dict.fromkeys(f"{table.title}: {table.caption}" if several else table.caption for table in tables)
     drawn.caption = text.Text("\n".join(captions))

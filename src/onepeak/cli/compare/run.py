@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 
@@ -12,7 +12,7 @@ from onepeak._core.check import check_choice
 from onepeak._core.files import expanded
 from onepeak._core.wording import counted, counted_splits, duration, listed
 from onepeak.cli.compare.progress import watching
-from onepeak.cli.options import command_line
+from onepeak.cli.options import command_line, refuse
 from onepeak.cli.output import print_json, print_note, print_notes, print_results, print_table
 from onepeak.cli.report import findings_record, print_findings, write_with_progress
 from onepeak.cli.train.warnings import first_weights_notes
@@ -115,24 +115,14 @@ def executor_of(
 ) -> Executor:
     """What trains the runs."""
     check_choice("executor", name, ("local", "ray"))
-    if name == "local":
-        if ray:
-            flags = ", ".join(f"--{each.replace('_', '-')}" for each in ray)
-            raise InputError(f"`{flags}` has no use for the executor local: leave it out, or give --executor ray.")
-        return LocalExecutor(device=device, workers=workers, pack=_number_or_auto(pack), threads=threads)
-    if threads is not None:
-        raise InputError("`--threads` has no use for the executor ray: give --cpus-per-run.")
-    if pack != "auto":
-        raise InputError("`--pack` has no use for the executor ray: give --gpus-per-run.")
-    return RayExecutor(device=device, workers=workers, **ray)
-
-
-def _number_or_auto(pack: str) -> int | Literal["auto"]:
-    if pack == "auto":
-        return "auto"
-    if not pack.isdecimal() or int(pack) < 1:
+    if name == "ray":
+        refuse({"threads": threads}, "for the executor ray", "give --cpus-per-run")
+        refuse({"pack": pack != "auto"}, "for the executor ray", "give --gpus-per-run")
+        return RayExecutor(device=device, workers=workers, **ray)
+    refuse(ray, "for the executor local", "leave it out, or give --executor ray")
+    if pack != "auto" and not (pack.isdecimal() and int(pack)):
         raise InputError(f"`--pack` must be auto or an integer >= 1, got {pack!r}.")
-    return int(pack)
+    return LocalExecutor(device=device, workers=workers, pack="auto" if pack == "auto" else int(pack), threads=threads)
 
 
 def print_plan(
@@ -160,24 +150,20 @@ def print_plan(
     alone = sum(each.seconds for each in todo if not each.in_company)
     together = alone / executor.speedup(at_once) + (seconds - alone) / at_once
     if as_json:
+        names = ("state", "seconds", "at_most")
         runs = [
-            {
-                "run": each.run.name,
-                "state": each.state,
-                **asdict(each.work),
-                "seconds": each.seconds,
-                "at_most": each.at_most,
-            }
+            {"run": each.run.name, **asdict(each.work), **{name: getattr(each, name) for name in names}}
             for each in planned
         ]
         total = {"open": len(todo), "seconds": seconds, "workers": executor.workers, "seconds_with_workers": together}
         print_json({"runs": runs, **total})
         return
-    at_most = any(each.at_most for each in planned)
-    about, many = "at most" if at_most else "about", len(planned) > _MOST_LISTED
+    about = "at most" if any(each.at_most for each in planned) else "about"
+    many = len(planned) > _MOST_LISTED
     if many:
-        labels = dict.fromkeys(each.run.entry.label for each in planned)
-        groups = {label: [each for each in planned if each.run.entry.label == label] for label in labels}
+        groups: dict[str, list[PlannedRun]] = {}
+        for each in planned:
+            groups.setdefault(each.run.entry.label, []).append(each)
         rows = [_method_row(label, runs) for label, runs in groups.items()]
         print_table(["method", "runs", "to train", "steps", "samples", about], rows)
     else:
@@ -218,19 +204,8 @@ def run_comparison(
 ) -> Path | None:
     """Trains what is to be trained, shows how it goes on, and prints what it found.
 
-    Args:
-        experiment: The plan.
-        folder: Where its runs are kept.
-        executor: What trains them.
-        device: Where a frozen backbone looks at the images, or the encoder at texts.
-        cache: Folder for decoded images.
-        logger: What every epoch is sent to; see `onepeak.training.progress.LoggerWatch`.
-        rows: `against` and `alone`, rows of the table to compare with; see `onepeak.report.write_report`.
-        as_json: Whether to print the findings as JSON.
-        quiet: Whether to print nothing else.
-
-    Returns:
-        The report's page; None where the packages for it are missing.
+    A frozen backbone or an encoder of texts runs on `device`; the executor has its own. Returns the report's page, or
+    None where the packages for it are missing.
 
     Raises:
         FailedRunsError: Some runs failed; the others are done, and what they found is printed.

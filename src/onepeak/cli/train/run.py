@@ -10,7 +10,6 @@ import torch
 import typer
 
 from onepeak._core.formats import json_text
-from onepeak._core.wording import listed
 from onepeak.cli.options import command_line
 from onepeak.cli.output import predict_command, print_note, print_notes
 from onepeak.cli.train.warnings import first_weights_notes, training_warnings
@@ -31,7 +30,6 @@ from onepeak.training.prepare import without_encoder
 from onepeak.training.progress import LoggerWatch, ProgressBar, Watch
 from onepeak.training.recipe import SETTING_NAMES
 from onepeak.training.run import CHECKPOINT, train_run
-from onepeak.training.table_encoder import TableEncoder
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
@@ -180,6 +178,12 @@ def refuse_other(
     }
     description = load_description(out)
     trained = result | result.get("recipe", {}) | asdict(description.network)
+    if isinstance(rows := manifest.items, FeatureRows) and description.table is not None:
+        texts = () if rows.texts is None else (rows.texts.column,)
+        columns = ((*rows.plain_columns, *texts), description.table.given_columns)
+        categories = (dict(sorted(each.categories.items())) for each in (rows, description.table))
+        for record, of_columns, category in zip((settings, trained), columns, categories, strict=True):
+            record |= {"columns": of_columns, "category": category}
     others = [
         f"{name} = {trained[name]}, not {value}"
         for name, value in settings.items()
@@ -188,8 +192,6 @@ def refuse_other(
     here, there = (manifest.label_as, manifest.label_column), (description.label_as, description.label)
     if None not in (here[1], there[1]) and here != there:
         others.append(f"{there[0]} = {there[1]}, not {here[0]} = {here[1]}")
-    if isinstance(manifest.items, FeatureRows) and description.table is not None:
-        others += _other_columns(manifest.items, description.table)
     if has_texts(manifest.items) and (
         result["data"].get("encoder") != TextEncoder(experiment.network.get("backbone")).digest
     ):
@@ -199,17 +201,3 @@ def refuse_other(
             f"`--out` {out} holds a finished run with {'; '.join(others)}: give another --out "
             f"(to start from its weights: --weights {out / WEIGHTS})."
         )
-
-
-def _other_columns(rows: FeatureRows, table: TableEncoder) -> list[str]:
-    """A sentence where the columns of a table, or the names in them, are not those that were trained on."""
-    here = rows.plain_columns if rows.texts is None else (*rows.plain_columns, rows.texts.column)
-    there = table.given_columns
-    if here != there:
-        without = [name for name in there if name not in here]
-        beside = [name for name in here if name not in there]
-        differences = [f"the columns {listed(without)} as well"] if without else []
-        differences += [f"no columns {listed(beside)}"] if beside else []
-        return differences or ["the columns in another order"]
-    names = [name for name in rows.plain_columns if rows.categories.get(name) != table.categories.get(name)]
-    return [f"other categories (--category) in {listed(names)}"] if names else []

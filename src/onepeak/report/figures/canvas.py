@@ -25,7 +25,7 @@ Looks: TypeAlias = Mapping[str, Style]
 
 TEXT_WIDTH = 6.3
 """Inches between the margins of an A4 page."""
-PRINT_DASHES: Mapping[Dash, str] = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
+_PRINT_DASHES: Mapping[Dash, str] = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 PRINT_SYMBOLS: Mapping[Symbol, str] = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^"}
 _LETTER = 0.054
 """Inches of one letter of a tick or a legend, on average."""
@@ -37,15 +37,11 @@ FEW_CLASSES = 12
 """Up to so many classes each of them is named on an axis and marked on a line."""
 
 
-def plotly() -> Any:
-    """The figures of plotly, or the name of the extra that brings them."""
-    return require("plotly.graph_objects", extra="report", purpose="The report's page")
-
-
 def interactive(*, x: str = "", y: str = "", height: int = 420, legend: bool = True) -> Interactive:
     """An empty figure for the page, whose colours of text and lines the page sets to suit light or dark."""
     below = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0}
-    return plotly().Figure(
+    plotly = require("plotly.graph_objects", extra="report", purpose="The report's page")
+    return plotly.Figure(
         layout={
             "template": "none",
             "height": height,
@@ -61,15 +57,29 @@ def interactive(*, x: str = "", y: str = "", height: int = 420, legend: bool = T
     )
 
 
-def printed(rows: int = 1, columns: int = 1, *, height: float = 2.6) -> tuple[Printed, list[PrintedAxes]]:
+def printed(
+    rows: int = 1, columns: int = 1, *, height: float = 2.6, x: str = "", y: str = ""
+) -> tuple[Printed, list[PrintedAxes]]:
     """An empty figure for print with its axes, row by row; the figure belongs to nobody's window."""
     figures = require("matplotlib.figure", extra="report", purpose="Figures for print")
     figure: Printed = figures.Figure(figsize=(TEXT_WIDTH, height * rows), layout="constrained")
     axes: list[PrintedAxes] = list(figure.subplots(rows, columns, squeeze=False).flat)
     for each in axes:
         each.tick_params(labelsize=7)
+        each.set_xlabel(x, fontsize=8)
+        each.set_ylabel(y, fontsize=8)
         each.spines[["top", "right"]].set_visible(False)
     return figure, axes
+
+
+def on_page(look: Style, width: float) -> dict[str, Any]:
+    """A row's line on the page."""
+    return {"color": look.colour, "dash": look.dash, "width": width}
+
+
+def in_print(look: Style, width: float) -> dict[str, Any]:
+    """A row's line in print."""
+    return {"color": look.colour, "linestyle": _PRINT_DASHES[look.dash], "linewidth": width}
 
 
 def small_multiples(number: int, *, height: float) -> tuple[Printed, list[PrintedAxes]]:

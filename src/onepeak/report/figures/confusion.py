@@ -1,24 +1,23 @@
 """What each true class is taken for."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from onepeak.report.figures.canvas import (
     FEW_CLASSES,
-    PRINT_DASHES,
     Interactive,
     Looks,
     Printed,
     PrintedAxes,
     class_ticks,
+    in_print,
     interactive,
     legend_below,
     name_classes,
     name_ticks,
-    plotly,
+    on_page,
     printed,
     small_multiples,
 )
@@ -52,7 +51,7 @@ def interactive_class_errors(confusions: Mapping[str, Table], classes: Sequence[
             x=np.arange(len(classes)),
             y=errors_by_class(confusion).astype(np.float32),
             mode="lines+markers" if len(classes) <= FEW_CLASSES else "lines",
-            line={"color": look.colour, "dash": look.dash, "width": 2},
+            line=on_page(look, 2),
             marker={"symbol": look.symbol, "size": 7},
             name=row,
             text=[f"{name}, {count:,} predictions" for name, count in zip(classes, confusion.sum(1), strict=True)],
@@ -63,20 +62,16 @@ def interactive_class_errors(confusions: Mapping[str, Table], classes: Sequence[
 
 def printed_class_errors(confusions: Mapping[str, Table], classes: Sequence[str], looks: Looks) -> Printed:
     """For print."""
-    figure, (axes,) = printed(height=3.0)
+    figure, (axes,) = printed(height=3.0, x="true class", y="MAE")
     for row, confusion in confusions.items():
         look = looks[row]
         axes.plot(
             errors_by_class(confusion),
-            color=look.colour,
-            linestyle=PRINT_DASHES[look.dash],
-            linewidth=1.1,
+            **in_print(look, 1.1),
             marker="o" if len(classes) <= FEW_CLASSES else "",
             markersize=3,
             label=row,
         )
-    axes.set_xlabel("true class", fontsize=8)
-    axes.set_ylabel("MAE", fontsize=8)
     legend_below(figure, axes)
     name_ticks(figure, [axes], classes)
     return figure
@@ -133,8 +128,7 @@ def interactive_confusion(confusion: Table, classes: Sequence[str], *, highest: 
     )
     numbered, last = has_numbers(len(classes)), len(classes) - 0.5
     if numbered:
-        for trace in _numbers(shares_by_class(confusion), highest):
-            figure.add_trace(trace)
+        _add_numbers(figure, shares_by_class(confusion), highest)
     shared = {"constrain": "domain", "showgrid": not numbered}
     figure.update_layout(
         xaxis=name_classes({"range": (-0.5, last), **shared}, classes),
@@ -143,7 +137,7 @@ def interactive_confusion(confusion: Table, classes: Sequence[str], *, highest: 
     return figure
 
 
-def _numbers(shares: npt.NDArray[np.float64], highest: float) -> Iterator[Any]:
+def _add_numbers(figure: Interactive, shares: npt.NDArray[np.float64], highest: float) -> None:
     """The numbers in the cells: those on full ink, and the others in the page's colour of text."""
     size = 12 if len(shares) <= FEW_CLASSES // 2 else 9
     on_ink = shares >= _FULL * highest
@@ -151,7 +145,7 @@ def _numbers(shares: npt.NDArray[np.float64], highest: float) -> Iterator[Any]:
         rows, columns = np.nonzero(chosen & (shares > 0))
         if len(rows):
             text = [percent_text(share) for share in shares[rows, columns]]
-            yield plotly().Scatter(x=columns, y=rows, text=text, mode="text", textfont=font, hoverinfo="skip")
+            figure.add_scatter(x=columns, y=rows, text=text, mode="text", textfont=font, hoverinfo="skip")
 
 
 def printed_confusions(confusions: Mapping[str, Table], classes: Sequence[str]) -> Printed:

@@ -7,12 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak.report.figures.canvas import (
-    PRINT_DASHES,
     Interactive,
     Looks,
     Printed,
+    in_print,
     interactive,
     legend_below,
+    on_page,
     printed,
 )
 from onepeak.report.palette import faint
@@ -113,7 +114,7 @@ def interactive_curves(
             x=each.epochs,
             y=each.mean.astype(np.float32),
             mode="lines" if len(each.epochs) > 1 else "markers",
-            line={"color": look.colour, "dash": look.dash, "width": 2},
+            line=on_page(look, 2),
             hovertemplate=f"epoch %{{x}}: %{{y:{'.1%' if percent else '.3f'}}}",
             **both,
         )
@@ -130,7 +131,7 @@ def printed_curves(
     mae: Mapping[str, Curve], soi: Mapping[str, Curve], looks: Looks, *, chance: float | None = None
 ) -> Printed:
     """For print: error and order beside each other."""
-    figure, panels = printed(1, 2, height=2.8)
+    figure, panels = printed(1, 2, height=2.8, x="epoch")
     for axes, curves, scale, title in zip(
         panels, (mae, soi), (1, 100), ("validation MAE", "validation SOI (%)"), strict=True
     ):
@@ -142,9 +143,7 @@ def printed_curves(
             axes.plot(
                 each.epochs,
                 scale * each.mean,
-                color=look.colour,
-                linestyle=PRINT_DASHES[look.dash],
-                linewidth=1.2,
+                **in_print(look, 1.2),
                 marker="o" if len(each.epochs) == 1 else "",
                 markersize=3,
                 label=row,
@@ -153,7 +152,6 @@ def printed_curves(
             axes.set_xticks([1])
         else:
             axes.locator_params(axis="x", integer=True)  # there is no epoch 1.5
-        axes.set_xlabel("epoch", fontsize=8)
         axes.set_ylabel(title, fontsize=8)
     if chance is not None:
         panels[1].axhline(100 * chance, color="0.6", linewidth=0.7, linestyle="--")

@@ -7,15 +7,16 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak.report.figures.canvas import (
-    PRINT_DASHES,
     Interactive,
     Looks,
     Printed,
     PrintedAxes,
+    in_print,
     interactive,
     legend_below,
     name_classes,
     name_ticks,
+    on_page,
     printed,
 )
 
@@ -70,7 +71,7 @@ def interactive_case(case: Case, classes: Sequence[str], looks: Looks) -> Intera
             x=places,
             y=case.probs[row],
             mode="lines",
-            line={"color": look.colour, "dash": look.dash, "width": 3.5 if accused else 1.3},
+            line=on_page(look, 3.5 if accused else 1.3),
             opacity=1.0 if accused else 0.8,
             name=row,
             hovertemplate="%{y:.3f}",
@@ -103,13 +104,7 @@ def printed_cases(
         )
         for row in sorted(case.probs, key=lambda each: each == case.row):
             look, accused = looks[row], row == case.row
-            axes.plot(
-                case.probs[row],
-                color=look.colour,
-                linestyle=PRINT_DASHES[look.dash],
-                linewidth=2 if accused else 0.8,
-                label=row,
-            )
+            axes.plot(case.probs[row], **in_print(look, 2 if accused else 0.8), label=row)
         if case.truth is not None:
             axes.fill_between(
                 np.arange(len(classes)), np.exp(case.truth), color="0.85", label="true posterior", zorder=0

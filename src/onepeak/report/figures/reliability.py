@@ -9,13 +9,14 @@ import numpy.typing as npt
 from onepeak._core.wording import counted
 from onepeak.posterior import Reliability, ReliabilityBin
 from onepeak.report.figures.canvas import (
-    PRINT_DASHES,
     Interactive,
     Looks,
     Printed,
     PrintedAxes,
+    in_print,
     interactive,
     legend_below,
+    on_page,
     printed,
 )
 
@@ -47,7 +48,7 @@ def interactive_reliability(found: Mapping[str, Reliability], looks: Looks, *, s
             y=[point and point.happened for point in places],
             customdata=[point and point.count for point in places],
             mode="lines+markers",
-            line={"color": look.colour, "dash": look.dash, "width": 1.5},
+            line=on_page(look, 1.5),
             marker={"color": look.colour, "symbol": look.symbol, "size": 14 * _weights(places)},
             name=row,
             hovertemplate="predicted %{x:.1%}, observed %{y:.1%} (%{customdata:,})",
@@ -79,7 +80,7 @@ def _draw(axes: PrintedAxes, found: Mapping[str, Reliability], looks: Looks, sta
         look, places = looks[row], list(_with_breaks(_visible_bins(each, statement), each.num_bins))
         points = [(np.nan, np.nan) if point is None else (point.stated, point.happened) for point in places]
         stated, happened = 100 * np.array(points).T
-        axes.plot(stated, happened, color=look.colour, linestyle=PRINT_DASHES[look.dash], linewidth=0.8, label=row)
+        axes.plot(stated, happened, **in_print(look, 0.8), label=row)
         axes.scatter(stated, happened, color=look.colour, s=20 * _weights(places) ** 2, linewidths=0)
 
 

@@ -132,7 +132,7 @@ def interactive_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: 
 
 def printed_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: float | None = None) -> Printed:
     """For print."""
-    figure, (axes,) = printed(height=3.4)
+    figure, (axes,) = printed(height=3.4, x="MAE", y="SOI (%)")
     front, upward = _front(scores), limits_of(scores)
     axes.step(front[:, 0], 100 * front[:, 1], where="pre", color="0.6", linestyle=":", zorder=1)
     for row, each in scores.items():
@@ -149,8 +149,6 @@ def printed_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: floa
             linestyle="none",
             label=row,
         )
-    axes.set_xlabel("MAE", fontsize=8)
-    axes.set_ylabel("SOI (%)", fontsize=8)
     axes.set_ylim(100 * upward[0], 100 * upward[1])
     if chance is not None and upward[0] <= chance <= upward[1]:
         axes.axhline(100 * chance, color="0.6", linewidth=0.7, linestyle="--", label="random guessing")

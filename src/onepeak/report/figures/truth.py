@@ -75,7 +75,8 @@ def interactive_truth(distances: Mapping[str, Distance], looks: Looks) -> Intera
 
 def printed_truth(distances: Mapping[str, Distance], looks: Looks) -> Printed:
     """For print."""
-    figure, (axes,) = printed(height=0.6 + 0.28 * len(distances))
+    height = 0.6 + 0.28 * len(distances)
+    figure, (axes,) = printed(height=height, x="mean total variation from the true posterior")
     for place, (row, each) in enumerate(distances.items()):
         look = looks[row]
         axes.barh(place, float(each.variation.mean()), color=look.colour, alpha=0.7, height=0.7)
@@ -90,5 +91,4 @@ def printed_truth(distances: Mapping[str, Distance], looks: Looks) -> Printed:
         )
     axes.set_yticks(range(len(distances)), list(distances))
     axes.invert_yaxis()
-    axes.set_xlabel("mean total variation from the true posterior", fontsize=8)
     return figure
