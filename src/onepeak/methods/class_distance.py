@@ -100,9 +100,7 @@ def log_of_the_rest(scores: Scores) -> LogProbs:
     return torch.where(highest, rest_of_highest.unsqueeze(-1), torch.log1p(-others))
 
 
-CDW_CE = MethodRecord(
-    name="cdw-ce", title="class distance weighted cross-entropy", family="distance", build=ClassDistance
-)
+CDW_CE = MethodRecord("cdw-ce", "class distance weighted cross-entropy", "distance", build=ClassDistance)
 
 OLL = replace(
     CDW_CE,
@@ -147,7 +145,7 @@ class CostSensitive(SoftmaxMethod):
         return cross_entropy(outputs, labels) + self.weight * (costs * outputs.softmax(dim=-1)).sum(dim=-1)
 
 
-CS_CE = MethodRecord(name="cs-ce", title="cost-sensitive cross-entropy", family="distance", build=CostSensitive)
+CS_CE = MethodRecord("cs-ce", "cost-sensitive cross-entropy", "distance", build=CostSensitive)
 
 
 @final
@@ -203,6 +201,6 @@ def expected_distance(scores: Scores, labels: Labels, power: float = 1.0) -> Per
     return (scores.softmax(dim=-1) * distances.to(scores.dtype) ** power).sum(dim=-1)
 
 
-SE = MethodRecord(name="se", title="squared error of the mean", family="distance", build=ExpectedError)
+SE = MethodRecord("se", "squared error of the mean", "distance", build=ExpectedError)
 
-EAE = MethodRecord(name="eae", title="expected absolute error", family="distance", build=ExpectedAbsoluteError)
+EAE = MethodRecord("eae", "expected absolute error", "distance", build=ExpectedAbsoluteError)

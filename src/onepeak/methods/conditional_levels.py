@@ -35,7 +35,7 @@ class Corn(LevelMethod):
         return log_products(outputs)
 
 
-CORN = MethodRecord(name="corn", title="conditional levels", family="levels", num_outputs="c-1", build=Corn)
+CORN = MethodRecord("corn", "conditional levels", "levels", num_outputs="c-1", build=Corn)
 
 
 @final
@@ -67,9 +67,7 @@ class Condor(LevelMethod):
         return log_products(outputs)
 
 
-CONDOR = MethodRecord(
-    name="condor", title="conditional levels, loss on their products", family="levels", num_outputs="c-1", build=Condor
-)
+CONDOR = MethodRecord("condor", "conditional levels, loss on their products", "levels", num_outputs="c-1", build=Condor)
 
 
 @final
@@ -98,5 +96,5 @@ class StickBreaking(LevelMethod):
 
 
 STICK_BREAKING = MethodRecord(
-    name="stick-breaking", title="stick-breaking", family="distribution", num_outputs="c-1", build=StickBreaking
+    "stick-breaking", "stick-breaking", "distribution", num_outputs="c-1", build=StickBreaking
 )

@@ -87,9 +87,9 @@ def under(constraint: Callable[..., OrderConstraint]) -> Callable[..., Constrain
 
 
 PN = MethodRecord(
-    name="pn",
-    title="cross-entropy under a penalty",
-    family="constraint",
+    "pn",
+    "cross-entropy under a penalty",
+    "constraint",
     reference="Belharbi et al. 2019, Non-parametric uni-modality constraints for deep ordinal classification",
     as_published="same",
     build=under(QuadraticPenalty),
@@ -98,17 +98,17 @@ PN = MethodRecord(
 ELB = replace(PN, name="elb", title="cross-entropy under a log-barrier", build=under(LogBarrier))
 
 HINGE = MethodRecord(
-    name="hinge",
-    title="cross-entropy under a hinge",
-    family="constraint",
+    "hinge",
+    "cross-entropy under a hinge",
+    "constraint",
     reference="the most common penalty for order",
     build=under(Hinge),
 )
 
 LAGRANGIAN = MethodRecord(
-    name="lagrangian",
-    title="cross-entropy under an augmented Lagrangian",
-    family="constraint",
+    "lagrangian",
+    "cross-entropy under an augmented Lagrangian",
+    "constraint",
     reference="Bertsekas 1982, Constrained optimization and Lagrange multiplier methods",
     build=under(AugmentedLagrangian),
 )
@@ -146,4 +146,4 @@ def orcu(
     return Constrained(base, LogBarrier(num_classes, t, growth=1.0, t_max=t))
 
 
-ORCU = MethodRecord(name="orcu", title="soft labels under a steep barrier", family="constraint", build=orcu)
+ORCU = MethodRecord("orcu", "soft labels under a steep barrier", "constraint", build=orcu)

@@ -59,9 +59,7 @@ class Poisson(SoftmaxMethod):
         return scores if self.variant == "corrected" else -scores
 
 
-PO = MethodRecord(
-    name="po", title="Poisson", family="distribution", unimodal=True, as_published="differs", build=Poisson
-)
+PO = MethodRecord("po", "Poisson", "distribution", unimodal=True, as_published="differs", build=Poisson)
 
 
 class LearntTemperature(SoftmaxMethod):
@@ -105,12 +103,7 @@ class PoissonRate(LearntTemperature):
 
 
 POISSON = MethodRecord(
-    name="poisson",
-    title="Poisson, learnt temperature",
-    family="distribution",
-    num_outputs="1",
-    unimodal=True,
-    build=PoissonRate,
+    "poisson", "Poisson, learnt temperature", "distribution", num_outputs="1", unimodal=True, build=PoissonRate
 )
 
 
@@ -139,12 +132,7 @@ class Binomial(LearntTemperature):
 
 
 BINOMIAL = MethodRecord(
-    name="binomial",
-    title="binomial, learnt temperature",
-    family="distribution",
-    num_outputs="1",
-    unimodal=True,
-    build=Binomial,
+    "binomial", "binomial, learnt temperature", "distribution", num_outputs="1", unimodal=True, build=Binomial
 )
 
 

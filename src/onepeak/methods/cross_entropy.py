@@ -23,9 +23,9 @@ class CrossEntropy(SoftmaxMethod):
 
 
 CE = MethodRecord(
-    name="ce",
-    title="cross-entropy",
-    family="plain",
+    "ce",
+    "cross-entropy",
+    "plain",
     reference="the baseline, which ignores the order",
     as_published="same",
     build=CrossEntropy,

@@ -166,9 +166,9 @@ class CumulativeLink(Method):
 
 def _record(link: str) -> MethodRecord:
     return MethodRecord(
-        name="clm" if link == "logit" else f"clm-{link}",
-        title=f"cumulative link, {LINKS[link].title}",
-        family="levels",
+        "clm" if link == "logit" else f"clm-{link}",
+        f"cumulative link, {LINKS[link].title}",
+        "levels",
         num_outputs="1",
         build=CumulativeLink,
         fixed={"link": link},

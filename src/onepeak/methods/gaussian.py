@@ -87,7 +87,7 @@ def place_on_scale(output: PerSample, num_classes: int) -> PerSample:
 
 
 GAUSSIAN = MethodRecord(
-    name="gaussian", title="Gaussian uncertainty", family="distribution", num_outputs="2", unimodal=True, build=Gaussian
+    "gaussian", "Gaussian uncertainty", "distribution", num_outputs="2", unimodal=True, build=Gaussian
 )
 
 
@@ -126,9 +126,9 @@ class Regression(SoftmaxMethod):
 
 
 REGRESSION = MethodRecord(
-    name="regression",
-    title="regression, rounded",
-    family="distance",
+    "regression",
+    "regression, rounded",
+    "distance",
     reference="the baseline that treats classes as numbers",
     num_outputs="1",
     unimodal=True,
@@ -175,9 +175,9 @@ class TruncatedNormal(SoftmaxMethod):
 
 
 OT_NORMAL = MethodRecord(
-    name="ot-normal",
-    title="optimal transport to a truncated normal",
-    family="distribution",
+    "ot-normal",
+    "optimal transport to a truncated normal",
+    "distribution",
     num_outputs="1",
     unimodal=True,
     build=TruncatedNormal,

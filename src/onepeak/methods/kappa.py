@@ -69,4 +69,4 @@ class WeightedKappa(SoftmaxMethod):
         return distances if self.penalty == "linear" else distances.square()
 
 
-WK = MethodRecord(name="wk", title="weighted kappa of the batch", family="distance", build=WeightedKappa)
+WK = MethodRecord("wk", "weighted kappa of the batch", "distance", build=WeightedKappa)

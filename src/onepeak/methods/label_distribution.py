@@ -90,10 +90,6 @@ class DistributionAndMean(SoftmaxMethod):
         return divergence + self.mean_weight * (expected_label(outputs) - labels).abs()
 
 
-LD = MethodRecord(
-    name="ld", title="label distribution", family="soft-labels", as_published="differs", build=LabelDistribution
-)
+LD = MethodRecord("ld", "label distribution", "soft-labels", as_published="differs", build=LabelDistribution)
 
-DLDL_V2 = MethodRecord(
-    name="dldl-v2", title="label distribution and its mean", family="soft-labels", build=DistributionAndMean
-)
+DLDL_V2 = MethodRecord("dldl-v2", "label distribution and its mean", "soft-labels", build=DistributionAndMean)

@@ -117,9 +117,9 @@ class LevelQuestions(LevelMethod):
 
 
 OR_CNN = MethodRecord(
-    name="or-cnn",
-    title="one question per level, first answered no",
-    family="levels",
+    "or-cnn",
+    "one question per level, first answered no",
+    "levels",
     num_outputs="c-1",
     build=LevelQuestions,
     fixed={"decision": "median"},
@@ -176,7 +176,7 @@ class Coral(Method):
         return log_differences(self.levels(outputs))
 
 
-CORAL = MethodRecord(name="coral", title="levels with one score", family="levels", num_outputs="1", build=Coral)
+CORAL = MethodRecord("coral", "levels with one score", "levels", num_outputs="1", build=Coral)
 
 
 @final
@@ -213,4 +213,4 @@ class CodeWords(SoftmaxMethod):
         return accumulate(2 * outputs.sigmoid() - 1)
 
 
-ECOC = MethodRecord(name="ecoc", title="levels as code words", family="levels", num_outputs="c-1", build=CodeWords)
+ECOC = MethodRecord("ecoc", "levels as code words", "levels", num_outputs="c-1", build=CodeWords)

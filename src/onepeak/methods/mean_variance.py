@@ -50,7 +50,7 @@ class MeanVariance(SoftmaxMethod):
         return cross_entropy(outputs, labels) + self.mean_weight * mean_term + self.variance_weight * variance
 
 
-MV = MethodRecord(name="mv", title="mean-variance", family="distance", as_published="differs", build=MeanVariance)
+MV = MethodRecord("mv", "mean-variance", "distance", as_published="differs", build=MeanVariance)
 
 
 @final
@@ -87,4 +87,4 @@ class MeanResidue(SoftmaxMethod):
         return cross_entropy(outputs, labels) + self.mean_weight * mean_term + self.residue_weight * residue
 
 
-MEAN_RESIDUE = MethodRecord(name="mean-residue", title="mean and residue", family="distance", build=MeanResidue)
+MEAN_RESIDUE = MethodRecord("mean-residue", "mean and residue", "distance", build=MeanResidue)

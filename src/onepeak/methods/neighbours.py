@@ -59,11 +59,7 @@ def entropy(scores: Tensor) -> PerSample:
 
 
 CO2 = MethodRecord(
-    name="co2",
-    title="cross-entropy and ordered neighbours",
-    family="distance",
-    build=Neighbours,
-    fixed={"base": "cross_entropy"},
+    "co2", "cross-entropy and ordered neighbours", "distance", build=Neighbours, fixed={"base": "cross_entropy"}
 )
 
 HO2 = replace(
@@ -112,7 +108,7 @@ class QuasiUnimodal(SoftmaxMethod):
         return cross_entropy(outputs, labels) + self.weight * hinges.sum(dim=-1)
 
 
-QUL = MethodRecord(name="qul", title="quasi-unimodal", family="distance", build=QuasiUnimodal)
+QUL = MethodRecord("qul", "quasi-unimodal", "distance", build=QuasiUnimodal)
 
 
 WIDTH_OF_A_CLASS = 1 / 12
@@ -159,7 +155,7 @@ class UnimodalConcentrated(SoftmaxMethod):
         return concentrated + self.weight * signed_gaps(probs, labels).relu().sum(dim=-1)
 
 
-UC = MethodRecord(name="uc", title="unimodal-concentrated", family="distance", build=UnimodalConcentrated)
+UC = MethodRecord("uc", "unimodal-concentrated", "distance", build=UnimodalConcentrated)
 
 
 @final
@@ -197,6 +193,4 @@ class WassersteinUnimodal(SoftmaxMethod):
         return cross_entropy(outputs, labels) + self.weight * levels.abs().sum(dim=-1)
 
 
-WU = MethodRecord(
-    name="wu", title="cross-entropy and the distance to one peak", family="constraint", build=WassersteinUnimodal
-)
+WU = MethodRecord("wu", "cross-entropy and the distance to one peak", "constraint", build=WassersteinUnimodal)

@@ -83,9 +83,9 @@ def noise_corrected(num_classes: int, *, rate: float = 0.1, class_weight: PerCla
 
 
 NOISE_CORRECTED = MethodRecord(
-    name="noise-corrected",
-    title="cross-entropy corrected for wrong neighbours",
-    family="soft-labels",
+    "noise-corrected",
+    "cross-entropy corrected for wrong neighbours",
+    "soft-labels",
     reference='Garg, Manwani, "Robust deep ordinal regression under label noise", ACML 2020',
     build=noise_corrected,
 )

@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
 from onepeak._core.check import check_choice
@@ -21,7 +21,7 @@ _YEAR = re.compile(r"\b(18|19|20)\d\d\b")
 _OF_CLASSES = re.compile(r"(?P<factor>\d*)c(?P<summand>[+-]\d+)?|(?P<number>\d+)")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class MethodRecord:
     """A method in the catalog.
 
@@ -47,6 +47,7 @@ class MethodRecord:
     name: str
     title: str
     family: Family
+    _: KW_ONLY
     reference: str = ""
     year: int | None = None
     num_outputs: str = "c"

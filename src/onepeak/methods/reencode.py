@@ -80,4 +80,4 @@ class Reencode(SoftmaxMethod):
         return (outputs[..., 1:].cummin(dim=-1).values >= 0).sum(dim=-1)
 
 
-REN = MethodRecord(name="ren", title="re-encoded levels", family="levels", as_published="differs", build=Reencode)
+REN = MethodRecord("ren", "re-encoded levels", "levels", as_published="differs", build=Reencode)

@@ -53,7 +53,7 @@ class RankedProbability(SoftmaxMethod):
         return score + self.cross_entropy_weight * cross_entropy(outputs, labels)
 
 
-RPS = MethodRecord(name="rps", title="ranked probability score", family="distance", build=RankedProbability)
+RPS = MethodRecord("rps", "ranked probability score", "distance", build=RankedProbability)
 
 
 @final
@@ -78,4 +78,4 @@ class Brier(SoftmaxMethod):
         return (probs - is_label.to(probs.dtype)).square().mean(dim=-1)
 
 
-MCE = MethodRecord(name="mce", title="squared error of the probabilities", family="plain", build=Brier)
+MCE = MethodRecord("mce", "squared error of the probabilities", "plain", build=Brier)

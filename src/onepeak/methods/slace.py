@@ -45,4 +45,4 @@ class Slace(SoftmaxMethod):
         return -(soft_label * gathered.gather(-1, no_farther)).sum(dim=-1)
 
 
-SLACE = MethodRecord(name="slace", title="soft labels, accumulated", family="distance", build=Slace)
+SLACE = MethodRecord("slace", "soft labels, accumulated", "distance", build=Slace)

@@ -57,10 +57,5 @@ class Slopes(LevelMethod):
 
 
 SLOPES = MethodRecord(
-    name="slopes",
-    title="level questions as slopes",
-    family="levels",
-    reference="onepeak",
-    num_outputs="c-1",
-    build=Slopes,
+    "slopes", "level questions as slopes", "levels", reference="onepeak", num_outputs="c-1", build=Slopes
 )

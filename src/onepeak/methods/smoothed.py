@@ -136,9 +136,9 @@ def _shifted(values: Outputs, steps: int) -> Outputs:
 
 
 SMOOTH_SLOPES = MethodRecord(
-    name="smooth-slopes",
-    title="slopes whose neighbours learn together",
-    family="levels",
+    "smooth-slopes",
+    "slopes whose neighbours learn together",
+    "levels",
     reference="onepeak",
     num_outputs="c-1",
     build=smooth_slopes,

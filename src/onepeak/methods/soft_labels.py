@@ -90,7 +90,7 @@ def soft_labels(
 
         share = [Parameter("mix", Parameter.KEYWORD_ONLY, default=1.0)] if mixes else []
         build.__signature__ = signature_of([*settings_of(table), *share])  # type: ignore[attr-defined]
-        SOFT_LABELS.append(MethodRecord(name=name, title=title, family="soft-labels", build=build))
+        SOFT_LABELS.append(MethodRecord(name, title, "soft-labels", build=build))
         return build
 
     return decorate

@@ -51,7 +51,7 @@ tie."""
 
 
 UNIMODAL_NET = MethodRecord(
-    name="unimodal-net", title="lower of two running sums", family="distribution", unimodal=True, build=UnimodalNet
+    "unimodal-net", "lower of two running sums", "distribution", unimodal=True, build=UnimodalNet
 )
 
 
@@ -85,4 +85,4 @@ class Copoc(SoftmaxMethod):
         return below_the_peak(-places.abs(), outputs.dtype)
 
 
-COPOC = MethodRecord(name="copoc", title="steps around a peak", family="distribution", unimodal=True, build=Copoc)
+COPOC = MethodRecord("copoc", "steps around a peak", "distribution", unimodal=True, build=Copoc)

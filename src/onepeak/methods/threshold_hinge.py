@@ -64,12 +64,7 @@ class ThresholdHinge(Method):
 
 
 AT_HINGE = MethodRecord(
-    name="at-hinge",
-    title="hinge at all thresholds",
-    family="levels",
-    num_outputs="1",
-    build=ThresholdHinge,
-    fixed={"thresholds": "all"},
+    "at-hinge", "hinge at all thresholds", "levels", num_outputs="1", build=ThresholdHinge, fixed={"thresholds": "all"}
 )
 
 IT_HINGE = replace(

@@ -15,76 +15,16 @@ Example:
 from typing import TYPE_CHECKING
 
 from onepeak._core.imports import lazy_names
+from onepeak.metrics import catalog
 
 if TYPE_CHECKING:
-    from onepeak.metrics import catalog, functional
+    from onepeak.metrics import functional
     from onepeak.metrics.bootstrap import confidence_intervals
-    from onepeak.metrics.classes import (
-        Accuracy,
-        AccuracyWithin,
-        AverageMeanAbsoluteError,
-        BalancedAccuracy,
-        ClosenessEvaluationMeasure,
-        EarthMoverDistance,
-        ExpectedCalibrationError,
-        ExtremeSensitivity,
-        GeometricMeanSensitivity,
-        IndexOfBalancedAccuracy,
-        KendallTau,
-        MaximumMeanAbsoluteError,
-        MeanAbsoluteError,
-        MeanAbsoluteErrorOfMedian,
-        MinimumSensitivity,
-        NegativeLogLikelihood,
-        NumViolations,
-        OrdinalClassificationIndex,
-        QuadraticWeightedKappa,
-        RankedProbabilityScore,
-        RootMeanSquaredError,
-        SideOrderIndex,
-        SpearmanCorrelation,
-        StaticCalibrationError,
-        UniformOrdinalClassificationIndex,
-        UnimodalRate,
-        ViolationSize,
-        WeightedKappa,
-    )
+    from onepeak.metrics.classes import *  # noqa: F403
 
-__all__ = [
-    "Accuracy",
-    "AccuracyWithin",
-    "AverageMeanAbsoluteError",
-    "BalancedAccuracy",
-    "ClosenessEvaluationMeasure",
-    "EarthMoverDistance",
-    "ExpectedCalibrationError",
-    "ExtremeSensitivity",
-    "GeometricMeanSensitivity",
-    "IndexOfBalancedAccuracy",
-    "KendallTau",
-    "MaximumMeanAbsoluteError",
-    "MeanAbsoluteError",
-    "MeanAbsoluteErrorOfMedian",
-    "MinimumSensitivity",
-    "NegativeLogLikelihood",
-    "NumViolations",
-    "OrdinalClassificationIndex",
-    "QuadraticWeightedKappa",
-    "RankedProbabilityScore",
-    "RootMeanSquaredError",
-    "SideOrderIndex",
-    "SpearmanCorrelation",
-    "StaticCalibrationError",
-    "UniformOrdinalClassificationIndex",
-    "UnimodalRate",
-    "ViolationSize",
-    "WeightedKappa",
-    "catalog",
-    "confidence_intervals",
-    "functional",
-]
+_CLASSES = sorted({record.class_name for record in catalog.METRICS})
 
-_CLASSES = [name for name in __all__ if name[0].isupper()]
+__all__ = ["catalog", "confidence_intervals", "functional", *_CLASSES]
 
 # torchmetrics takes seconds to import, so it is imported with the first class that is used.
 __getattr__, __dir__ = lazy_names(

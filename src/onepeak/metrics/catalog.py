@@ -1,6 +1,7 @@
 """The catalog of metrics: a record of each, and several of them as one."""
 
 import importlib
+import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -8,10 +9,12 @@ from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+from torch import Tensor
+
 from onepeak._core.check import check_num_classes
 from onepeak._core.registry import Registry, first_citation
 from onepeak.metrics import functional
-from onepeak.metrics.functional.side_order_index import side_order_chance
+from onepeak.metrics.functional.side_order_index import Reference, side_order_chance
 
 if TYPE_CHECKING:
     import torchmetrics
@@ -36,8 +39,6 @@ class MetricRecord:
     """The lowest possible value."""
     high: float | None = 1.0
     """The highest possible value; None if it is num_classes - 1, the length of the scale. See `range`."""
-    needs: Literal["labels", "log_probs"] = "labels"
-    """Whether the metric needs only true and predicted labels, or the posterior."""
     default: bool = False
     """Whether it is measured by default, for example after every training epoch."""
     reference: str = ""
@@ -46,9 +47,19 @@ class MetricRecord:
     """The value that random guessing reaches for a number of classes and a decision, if it is known and not `low`."""
 
     def __post_init__(self) -> None:
-        function = getattr(functional, re.sub(r"(?<!^)([A-Z])", r"_\1", self.class_name).lower(), None)
-        if not self.reference and function is not None:
-            object.__setattr__(self, "reference", first_citation(function))
+        if not self.reference and self._function is not None:
+            object.__setattr__(self, "reference", first_citation(self._function))
+
+    @property
+    def _function(self) -> Callable[..., Tensor] | None:
+        """The pure function with the name of the class, if there is one."""
+        return getattr(functional, re.sub(r"(?<!^)([A-Z])", r"_\1", self.class_name).lower(), None)
+
+    @property
+    def needs(self) -> Literal["labels", "log_probs"]:
+        """Whether the metric needs only true and predicted labels, or the posterior."""
+        arguments = inspect.signature(self._function).parameters if self._function else ()
+        return "labels" if "predicted" in arguments else "log_probs"
 
     def make(self, num_classes: int) -> "torchmetrics.Metric":
         """Makes the metric for a number of classes."""
@@ -66,8 +77,19 @@ class MetricRecord:
         return self.range(num_classes)[self.higher_is_better]
 
 
-_BELHARBI = "Belharbi et al. 2019, Non-parametric uni-modality constraints for deep ordinal classification"
+def _soi(reference: Reference) -> MetricRecord:
+    return MetricRecord(
+        f"soi_{reference}",
+        f"Side order index to the {'prediction' if reference == 'predicted' else 'truth'}",
+        "SideOrderIndex",
+        settings={"reference": reference},
+        default=True,
+        chance=lambda c, decision: side_order_chance(c, reference=reference, decision=decision),
+    )
 
+
+_score = MetricRecord
+_kappa = partial(MetricRecord, low=-1.0)  # and correlations
 _error = partial(MetricRecord, higher_is_better=False)
 _distance = partial(_error, high=None)  # in classes
 
@@ -75,122 +97,81 @@ METRICS = Registry(
     "metric",
     [
         _distance("mae", "Mean absolute error", "MeanAbsoluteError", default=True),
-        _distance(
-            "mae_median",
-            "Mean absolute error by the median",
-            "MeanAbsoluteErrorOfMedian",
-            needs="log_probs",
-            default=True,
-        ),
-        MetricRecord(
-            "soi_predicted",
-            "Side order index to the prediction",
-            "SideOrderIndex",
-            settings={"reference": "predicted"},
-            needs="log_probs",
-            default=True,
-            chance=lambda c, decision: side_order_chance(c, reference="predicted", decision=decision),
-        ),
-        MetricRecord(
-            "soi_true",
-            "Side order index to the truth",
-            "SideOrderIndex",
-            settings={"reference": "true"},
-            needs="log_probs",
-            default=True,
-            chance=lambda c, decision: side_order_chance(c, reference="true", decision=decision),
-        ),
-        MetricRecord("accuracy", "Accuracy", "Accuracy", default=True),
-        MetricRecord(
-            "accuracy_within_1", "Accuracy within one class", "AccuracyWithin", settings={"k": 1}, default=True
-        ),
+        _distance("mae_median", "Mean absolute error by the median", "MeanAbsoluteErrorOfMedian", default=True),
+        _soi("predicted"),
+        _soi("true"),
+        _score("accuracy", "Accuracy", "Accuracy", default=True),
+        _score("accuracy_within_1", "Accuracy within one class", "AccuracyWithin", settings={"k": 1}, default=True),
         _distance("amae", "Mean absolute error, averaged over classes", "AverageMeanAbsoluteError", default=True),
         _distance("mmae", "Mean absolute error of the worst class", "MaximumMeanAbsoluteError", default=True),
-        MetricRecord("qwk", "Quadratic weighted kappa", "QuadraticWeightedKappa", low=-1.0, default=True),
-        MetricRecord("tau", "Kendall's tau-b", "KendallTau", low=-1.0, default=True),
-        MetricRecord("spearman", "Spearman's rank correlation", "SpearmanCorrelation", low=-1.0, default=True),
-        _distance("rps", "Ranked probability score", "RankedProbabilityScore", needs="log_probs", default=True),
-        _error(
-            "nll", "Negative log-likelihood", "NegativeLogLikelihood", high=math.inf, needs="log_probs", default=True
-        ),
-        _error("ece", "Expected calibration error", "ExpectedCalibrationError", needs="log_probs", default=True),
-        MetricRecord(
+        _kappa("qwk", "Quadratic weighted kappa", "QuadraticWeightedKappa", default=True),
+        _kappa("tau", "Kendall's tau-b", "KendallTau", default=True),
+        _kappa("spearman", "Spearman's rank correlation", "SpearmanCorrelation", default=True),
+        _distance("rps", "Ranked probability score", "RankedProbabilityScore", default=True),
+        _error("nll", "Negative log-likelihood", "NegativeLogLikelihood", high=math.inf, default=True),
+        _error("ece", "Expected calibration error", "ExpectedCalibrationError", default=True),
+        _score(
             "unimodal",
             "Share of posteriors with one peak",
             "UnimodalRate",
-            needs="log_probs",
             default=True,
-            reference=_BELHARBI,
+            reference="Belharbi et al. 2019, Non-parametric uni-modality constraints for deep ordinal classification",
         ),
-        _distance(
-            "violations", "Pairs out of order to the prediction", "NumViolations", needs="log_probs", default=True
-        ),
-        _error(
-            "violation_size",
-            "Probability out of order to the prediction",
-            "ViolationSize",
-            needs="log_probs",
-            default=True,
-        ),
+        _distance("violations", "Pairs out of order to the prediction", "NumViolations", default=True),
+        _error("violation_size", "Probability out of order to the prediction", "ViolationSize", default=True),
         _distance("rmse", "Root mean squared error", "RootMeanSquaredError"),
-        MetricRecord("balanced_accuracy", "Balanced accuracy: mean of the sensitivities", "BalancedAccuracy"),
-        MetricRecord("geometric_sensitivity", "Geometric mean of the sensitivities", "GeometricMeanSensitivity"),
-        MetricRecord("min_sensitivity", "Sensitivity of the worst class", "MinimumSensitivity"),
-        MetricRecord("extreme_sensitivity", "Mean sensitivity of the first and the last class", "ExtremeSensitivity"),
-        MetricRecord(
+        _score("balanced_accuracy", "Balanced accuracy: mean of the sensitivities", "BalancedAccuracy"),
+        _score("geometric_sensitivity", "Geometric mean of the sensitivities", "GeometricMeanSensitivity"),
+        _score("min_sensitivity", "Sensitivity of the worst class", "MinimumSensitivity"),
+        _score("extreme_sensitivity", "Mean sensitivity of the first and the last class", "ExtremeSensitivity"),
+        _score(
             "extreme_geometric_sensitivity",
             "Geometric mean sensitivity of the first and the last class",
             "ExtremeSensitivity",
             settings={"average": "geometric"},
         ),
-        MetricRecord("iba", "Index of balanced accuracy", "IndexOfBalancedAccuracy"),
-        MetricRecord(
+        _score("iba", "Index of balanced accuracy", "IndexOfBalancedAccuracy"),
+        _kappa(
             "kappa",
             "Cohen's kappa",
             "WeightedKappa",
             settings={"weighting": "none"},
-            low=-1.0,
             reference="Cohen 1960, A coefficient of agreement for nominal scales",
         ),
-        MetricRecord("lwk", "Linear weighted kappa", "WeightedKappa", settings={"weighting": "linear"}, low=-1.0),
-        MetricRecord("cem", "Closeness evaluation measure", "ClosenessEvaluationMeasure"),
+        _kappa("lwk", "Linear weighted kappa", "WeightedKappa", settings={"weighting": "linear"}),
+        _score("cem", "Closeness evaluation measure", "ClosenessEvaluationMeasure"),
         _error("oci", "Ordinal classification index", "OrdinalClassificationIndex"),
         _error("uoc", "Uniform ordinal classification index", "UniformOrdinalClassificationIndex"),
-        _distance(
-            "emd",
-            "Earth mover's distance to the truth: expected absolute error",
-            "EarthMoverDistance",
-            needs="log_probs",
-        ),
-        _error("sce", "Static calibration error: of every class", "StaticCalibrationError", needs="log_probs"),
-        MetricRecord(
+        _distance("emd", "Earth mover's distance to the truth: expected absolute error", "EarthMoverDistance"),
+        _error("sce", "Static calibration error: of every class", "StaticCalibrationError"),
+        _score(
             "unimodal_weak",
             "Share of posteriors with one peak, ties allowed",
             "UnimodalRate",
             settings={"definition": "weak"},
-            needs="log_probs",
         ),
-        MetricRecord(
+        _score(
             "unimodal_quasi",
             "Share of posteriors in order around their mode",
             "UnimodalRate",
             settings={"definition": "quasi"},
-            needs="log_probs",
             reference="Albuquerque, Cruz, Cardoso 2022, Quasi-unimodal distributions for ordinal classification",
         ),
-        MetricRecord(
+        _score(
             "unimodal_two_decimals",
             "Share of posteriors with one peak in rounded differences",
             "UnimodalRate",
             settings={"definition": "rounded_to_two_decimals"},
-            needs="log_probs",
             reference="Cardoso, Cruz, Albuquerque 2023, Unimodal distributions for ordinal regression",
         ),
-        MetricRecord(
-            "accuracy_within_3", "Cumulative score at 3: accuracy within 3 classes", "AccuracyWithin", settings={"k": 3}
-        ),
-        MetricRecord(
-            "accuracy_within_5", "Cumulative score at 5: accuracy within 5 classes", "AccuracyWithin", settings={"k": 5}
+        *(
+            _score(
+                f"accuracy_within_{k}",
+                f"Cumulative score at {k}: accuracy within {k} classes",
+                "AccuracyWithin",
+                settings={"k": k},
+            )
+            for k in (3, 5)
         ),
     ],
 )
