@@ -2,11 +2,13 @@ import pytest
 import torch
 
 import reference.basics as reference
-from onepeak.methods.conditional_levels import Condor, Corn, StickBreaking
 from onepeak.methods.levels import (
     CodeWords,
+    Condor,
     Coral,
+    Corn,
     LevelQuestions,
+    StickBreaking,
     log_differences,
     log_products,
 )

@@ -1,5 +1,6 @@
 """Losses to drop into any training loop: a base loss under the paper's order constraints."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import final
 
@@ -25,26 +26,15 @@ from onepeak.constraints.penalty import QuadraticPenalty
 from onepeak.errors import InputError
 
 
-class _ConstrainedCrossEntropy(nn.Module):
-    """The common part of `ELBLoss` and `PenaltyLoss`: everything but the constraint."""
+class _OrderLoss(nn.Module, ABC):
+    """A loss under a constraint: checks, reduction, and labels that are distributions."""
 
     class_weight: Tensor | None
 
-    def __init__(
-        self,
-        constraint: OrderConstraint,
-        class_weight: PerClass | None,
-        label_smoothing: float,
-        reduction: Reduction,
-        *,
-        name_of_weight: str,
-    ) -> None:
+    def __init__(self, constraint: OrderConstraint, reduction: Reduction, class_weight: PerClass | None = None) -> None:
         super().__init__()
         check_reduction(reduction)
-        if class_weight is not None:
-            check_class_weight(class_weight, constraint.num_classes, name=name_of_weight)
         self.constraint = constraint
-        self.label_smoothing = check_number("label_smoothing", label_smoothing, minimum=0, maximum=1)
         self.reduction: Reduction = reduction
         self.register_buffer("class_weight", class_weight)
 
@@ -56,47 +46,63 @@ class _ConstrainedCrossEntropy(nn.Module):
         Classes are always the last axis. For scores of shape (N, C, H, W), as `nn.CrossEntropyLoss` takes them, call
         `scores.movedim(1, -1)` first. If W equals C, the shape check cannot detect the mistake.
         """
-        constraint, class_weight = self.constraint, self.class_weight
-        check_scores(scores, constraint.num_classes)
+        check_scores(scores, self.constraint.num_classes)
         if sample_weight is not None:
             check_weights(sample_weight, scores.shape[:-1], name="sample_weight")
         if is_label_probs(labels, scores):
             return finite_loss(self._expected_loss(scores, labels, sample_weight), scores, name="scores")
         check_label_shape(labels, scores.shape[:-1])
-        try:
-            loss = ordered_cross_entropy(
-                scores,
-                labels,
-                constraint,
-                class_weight=class_weight,
-                sample_weight=sample_weight,
-                label_smoothing=self.label_smoothing,
-                reduction=self.reduction,
-            )
-        except IndexError:  # PyTorch has checked every label already; check again only for a clear message
-            check_label_range(labels, constraint.num_classes)
-            raise
-        return finite_loss(loss, scores, name="scores")
+        return finite_loss(self._loss(scores, labels, sample_weight, self.reduction), scores, name="scores")
 
     def _expected_loss(self, scores: Scores, labels: LabelProbs, sample_weight: PerSample | None) -> Tensor:
-        check_label_probs(labels, self.constraint.num_classes, scores.shape[:-1])
-        scores, classes, weights = sample_per_class(full_precision(scores), labels, sample_weight)
-        losses = ordered_cross_entropy(
-            scores,
-            classes,
-            self.constraint,
-            class_weight=self.class_weight,
-            sample_weight=weights,
-            label_smoothing=self.label_smoothing,
-            reduction="none",
-        )
+        num_classes, counts_samples = self.constraint.num_classes, self.constraint.counts_samples
+        check_label_probs(labels, num_classes, scores.shape[:-1], counts_samples=counts_samples)
+        rows, classes, weights = sample_per_class(full_precision(scores), labels, sample_weight)
+        losses = self._loss(rows.flatten(0, -2), classes.flatten(), weights.flatten(), "none").reshape(weights.shape)
         if self.class_weight is not None:
             weights = weights * self.class_weight.to(weights.dtype)
         return reduce(losses.sum(dim=-1), weights.sum(dim=-1), self.reduction)
 
+    @abstractmethod
+    def _loss(self, scores: Scores, labels: Labels, sample_weight: PerSample | None, reduction: Reduction) -> Tensor:
+        """The weighted and reduced loss of scores and integer labels whose shapes are checked."""
+
     def tighten(self) -> None:
         """Advances the constraint's schedule, if it has one. Call it once per epoch, after validation."""
         self.constraint.tighten()
+
+
+class _ConstrainedCrossEntropy(_OrderLoss):
+    """The common part of `ELBLoss` and `PenaltyLoss`: everything but the constraint."""
+
+    def __init__(
+        self,
+        constraint: OrderConstraint,
+        class_weight: PerClass | None,
+        label_smoothing: float,
+        reduction: Reduction,
+        *,
+        name_of_weight: str,
+    ) -> None:
+        if class_weight is not None:
+            check_class_weight(class_weight, constraint.num_classes, name=name_of_weight)
+        super().__init__(constraint, reduction, class_weight)
+        self.label_smoothing = check_number("label_smoothing", label_smoothing, minimum=0, maximum=1)
+
+    def _loss(self, scores: Scores, labels: Labels, sample_weight: PerSample | None, reduction: Reduction) -> Tensor:
+        try:
+            return ordered_cross_entropy(
+                scores,
+                labels,
+                self.constraint,
+                class_weight=self.class_weight,
+                sample_weight=sample_weight,
+                label_smoothing=self.label_smoothing,
+                reduction=reduction,
+            )
+        except IndexError:  # PyTorch has checked every label already; check again only for a clear message
+            check_label_range(labels, self.constraint.num_classes)
+            raise
 
     def extra_repr(self) -> str:
         return f"label_smoothing={self.label_smoothing:g}, reduction={self.reduction!r}"
@@ -188,7 +194,7 @@ class PenaltyLoss(_ConstrainedCrossEntropy):
 
 
 @final
-class UnimodalLoss(nn.Module):
+class UnimodalLoss(_OrderLoss):
     """Any loss under any order constraint.
 
     Args:
@@ -210,53 +216,27 @@ class UnimodalLoss(nn.Module):
     def __init__(
         self, base: Callable[[Tensor, Tensor], Tensor], constraint: OrderConstraint, *, reduction: Reduction = "mean"
     ) -> None:
-        super().__init__()
         if not callable(base):
             raise InputError(f"`base` must be a loss of (scores, labels), got {type(base).__name__}.")
         if not isinstance(constraint, OrderConstraint):
             raise InputError(f"`constraint` must be a LogBarrier or the like, got {type(constraint).__name__}.")
-        check_reduction(reduction)
         if getattr(base, "reduction", None) == "sum":
             raise InputError("`base` must have reduction='none' or 'mean', got 'sum': it would be treated as a mean.")
+        super().__init__(constraint, reduction)
         self.base = base
-        self.constraint = constraint
-        self.reduction: Reduction = reduction
 
-    def forward(self, scores: Scores, labels: Labels | LabelProbs, sample_weight: PerSample | None = None) -> Tensor:
-        """The loss of raw scores of shape (..., num_classes).
-
-        A distribution over the labels gives the expected loss over the label, for a base with one loss per sample.
-        """
-        if is_label_probs(labels, scores):
-            return self._expected_loss(scores, labels, sample_weight)
+    def _loss(self, scores: Scores, labels: Labels, sample_weight: PerSample | None, reduction: Reduction) -> Tensor:
         cost = self.constraint(scores, labels)
-        if sample_weight is not None:
-            check_weights(sample_weight, labels.shape, name="sample_weight")
         base = self.base(scores, labels)
         if not isinstance(base, Tensor):
             raise InputError(f"`base` must return a tensor, got {type(base).__name__}.")
         if base.shape == cost.shape:
             losses = base + cost
             weights = weights_of_samples(labels, None, sample_weight, losses.dtype)
-            loss = reduce(losses if weights is None else losses * weights, weights, self.reduction)
-        elif base.ndim == 0 and self.reduction == "mean" and sample_weight is None:
-            loss = base + reduce(cost, None, self.reduction)
-        else:
-            raise InputError(
-                f"`base` must return one loss per sample, of shape {tuple(cost.shape)}, for sample weights and for any "
-                f"reduction but 'mean', got shape {tuple(base.shape)}: set its reduction='none'."
-            )
-        return finite_loss(loss, scores, name="scores")
-
-    def _expected_loss(self, scores: Scores, labels: LabelProbs, sample_weight: PerSample | None) -> Tensor:
-        check_scores(scores, self.constraint.num_classes)
-        num_classes, counts_samples = self.constraint.num_classes, self.constraint.counts_samples
-        check_label_probs(labels, num_classes, scores.shape[:-1], counts_samples=counts_samples)
-        rows, classes, weights = sample_per_class(scores, labels, sample_weight)
-        each = UnimodalLoss(self.base, self.constraint, reduction="none")
-        losses = each(rows.flatten(0, -2), classes.flatten(), weights.flatten()).reshape(weights.shape)
-        return reduce(losses.sum(dim=-1), weights.sum(dim=-1), self.reduction)
-
-    def tighten(self) -> None:
-        """Advances the constraint's schedule. Call it once per epoch, after validation."""
-        self.constraint.tighten()
+            return reduce(losses if weights is None else losses * weights, weights, reduction)
+        if base.ndim == 0 and reduction == "mean" and sample_weight is None:
+            return base + reduce(cost, None, reduction)
+        raise InputError(
+            f"`base` must return one loss per sample, of shape {tuple(cost.shape)}, for sample weights and for any "
+            f"reduction but 'mean', got shape {tuple(base.shape)}: set its reduction='none'."
+        )

@@ -9,7 +9,6 @@ from onepeak._core.wording import did_you_mean
 from onepeak.constraints import AugmentedLagrangian, Hinge, LogBarrier, QuadraticPenalty
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.methods.class_distance import CDW_CE, CS_CE, EAE, OLL, SE
-from onepeak.methods.conditional_levels import CONDOR, CORN, STICK_BREAKING
 from onepeak.methods.constrained import ELB, HINGE, LAGRANGIAN, ORCU, PN, Constrained
 from onepeak.methods.counts import BINOMIAL, PO, POISSON
 from onepeak.methods.cross_entropy import CE
@@ -18,7 +17,7 @@ from onepeak.methods.feature_terms import Cloc, OrdinalEntropy, RankNContrast, W
 from onepeak.methods.gaussian import GAUSSIAN, OT_NORMAL, REGRESSION
 from onepeak.methods.kappa import WK
 from onepeak.methods.label_distribution import DLDL_V2, LD
-from onepeak.methods.levels import CORAL, ECOC, FRANK_HALL, OR_CNN
+from onepeak.methods.levels import CONDOR, CORAL, CORN, ECOC, FRANK_HALL, OR_CNN, STICK_BREAKING
 from onepeak.methods.mean_variance import MEAN_RESIDUE, MV
 from onepeak.methods.method import Method, Variant
 from onepeak.methods.neighbours import CO2, HO2, QUL, UC, WU

@@ -69,11 +69,6 @@ def gaussian_scores(mean: PerSample, deviation: PerSample | float, num_classes: 
 
     Computed as :math:`k (m - k / 2) / \sigma^2`, without the square of the mean: for a mean far off the scale it would
     swamp the differences between classes.
-
-    Args:
-        mean: In classes, from 0 to c - 1 or beyond.
-        deviation: The standard deviation, in classes.
-        num_classes: Number of classes.
     """
     wide = widened(mean)
     classes = torch.arange(num_classes, device=wide.device, dtype=wide.dtype)

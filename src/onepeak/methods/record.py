@@ -83,12 +83,7 @@ class MethodRecord:
         return {name: default for name, default in _defaults(self.build).items() if name not in self.fixed}
 
     def made(self, num_classes: int, **settings: object) -> Method:
-        """Builds the method and checks it against the record.
-
-        Args:
-            num_classes: Number of classes.
-            settings: Keyword arguments of `build`.
-        """
+        """Builds the method with these settings and checks it against the record."""
         method = self.build(num_classes, **self.fixed, **settings)
         check_choice("decision", method.decision, DECISIONS)  # fail now, not at the first prediction
         told = outputs_told(self.num_outputs, num_classes)
@@ -126,10 +121,6 @@ class AdditionRecord:
 
 def outputs_told(text: str, num_classes: int) -> int | None:
     """The number of outputs that a record's text stands for; None if it is neither a number nor linear in c.
-
-    Args:
-        text: `num_outputs` of a record.
-        num_classes: The value of c.
 
     Example:
         >>> outputs_told("c-1", 5), outputs_told("2c", 5), outputs_told("1", 5), outputs_told("c a step", 5)

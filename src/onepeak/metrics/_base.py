@@ -97,15 +97,7 @@ class OrdinalMetric(Metric):
         return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
 
     def plot(self, val: Any = None, ax: Any = None) -> Any:
-        """Plots the value, or several, with matplotlib.
-
-        Args:
-            val: Results of `compute` or `forward`, one or a sequence; the value of now by default.
-            ax: Axes to draw into.
-
-        Returns:
-            The figure and its axes.
-        """
+        """Plots results of `compute`, by default that of now, into matplotlib's axes; returns figure and axes."""
         return self._plot(val, ax)
 
     @abstractmethod

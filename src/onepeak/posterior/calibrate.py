@@ -241,12 +241,7 @@ def bin_sums(
 ) -> Tensor:
     """Weighted sums per bin (bins x 3): of the statements, of their probabilities, and of those that came true.
 
-    Args:
-        stated: Probabilities. If there are several kinds of statements, the last axis.
-        happened: Whether each came true.
-        weights: Weight of each statement. Default: 1.
-        num_bins: The number of bins between 0 and 1.
-        num_kinds: The number of kinds of statements, which have bins of their own, one kind after the other.
+    Several kinds of statements, the last axis, have bins of their own, one kind after the other.
     """
     # NaN would give an undefined index, so it goes to bin 0; the sums stay NaN
     bins = (stated * num_bins).nan_to_num(0).long().clamp(max=num_bins - 1)
@@ -279,15 +274,10 @@ def _together(one: tuple[ReliabilityBin, ...], other: tuple[ReliabilityBin, ...]
     """All bins, with those of the same bounds merged."""
     found = {each.low: each for each in one}
     for each in other:
-        found[each.low] = _merged(found[each.low], each) if each.low in found else each
+        if own := found.get(each.low):
+            count = own.count + each.count
+            stated = (own.count * own.stated + each.count * each.stated) / count
+            happened = (own.count * own.happened + each.count * each.happened) / count
+            each = replace(own, count=count, stated=stated, happened=happened)
+        found[each.low] = each
     return tuple(found[low] for low in sorted(found))
-
-
-def _merged(one: ReliabilityBin, other: ReliabilityBin) -> ReliabilityBin:
-    count = one.count + other.count
-    return replace(
-        one,
-        count=count,
-        stated=(one.count * one.stated + other.count * other.stated) / count,
-        happened=(one.count * one.happened + other.count * other.happened) / count,
-    )

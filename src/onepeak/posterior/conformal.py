@@ -136,14 +136,8 @@ def scores_at(log_probs: LogProbs, labels: Labels, *, own: bool = False, score: 
 def conformal_threshold(scores: Tensor, alpha: float) -> float:
     r"""The threshold that the score of a new sample does not exceed with probability at least 1 - alpha.
 
-    It is the :math:`\lceil (n + 1) (1 - \alpha) \rceil`-th smallest of n scores.
-
-    Args:
-        scores: The scores of n samples at their true labels.
-        alpha: The allowed share of new samples above the threshold.
-
-    Returns:
-        The threshold; infinity if there are too few samples (fewer than 1 / alpha - 1).
+    It is the :math:`\lceil (n + 1) (1 - \alpha) \rceil`-th smallest of n scores, infinite if there are fewer than
+    1 / alpha - 1.
 
     Example:
         >>> import torch
@@ -191,14 +185,8 @@ def nested_scores(log_probs: LogProbs, *, own: bool = False) -> Scores:
 
     so that even an overconfident posterior, whose intervals all hold 1 - 1e-20, has distinct scores. The mode has
     score 0 and a label of probability 0 has score infinity. Scores rise away from the mode, so the labels up to any
-    score form an interval. If the posterior has one peak, it is the highest-density set.
-
-    Args:
-        log_probs: Log-probabilities of the classes.
-        own: Whether to count a label's own probability as inside; the mode then has a score above 0.
-
-    Returns:
-        One score per class, in float64.
+    score form an interval. If the posterior has one peak, it is the highest-density set. With `own`, a label's own
+    probability counts as inside; the mode then has a score above 0.
 
     Example:
         >>> nested_scores(torch.tensor([0.1, 0.6, 0.25, 0.05]).log().double()).neg().exp()
@@ -294,14 +282,8 @@ def intervals_within(
 ) -> Intervals:
     """The labels whose score does not exceed the threshold, as [lower, upper].
 
-    Without `own` they include the mode, or for the score "rps" the median.
-
-    Args:
-        log_probs: Log-probabilities of the classes.
-        thresholds: One for all classes, or one per class. With different thresholds the labels may have gaps, which the
-            interval fills.
-        own: As in `nested_scores`. An empty interval is then [mode, mode - 1], of length 0.
-        score: As in `ContiguousSets`.
+    Without `own` they include the mode, or for the score "rps" the median; with it, an empty interval is
+    [mode, mode - 1]. With different thresholds per class the labels may have gaps, which the interval fills.
     """
     scores = _scores(log_probs, own, score)
     labels = torch.arange(scores.shape[-1], device=scores.device)
@@ -382,14 +364,6 @@ def coverage_range(count: int, alpha: float, *, level: float = 0.9) -> tuple[flo
     follows :math:`\mathrm{Beta}(k, n + 1 - k)` with :math:`k = \lceil (n + 1)(1 - \alpha) \rceil`, the rank of the
     threshold, for any model without tied scores. Ties, as when the predicted label alone is correct more often than
     1 - alpha, only raise the coverage: the lower end still holds.
-
-    Args:
-        count: Number of calibration samples.
-        alpha: The allowed share of samples whose label lies outside.
-        level: The probability of the range; the rest is split evenly below and above.
-
-    Returns:
-        The lower and the upper end of the range, as shares.
 
     Reference: Vovk 2012, Conditional validity of inductive conformal predictors, section 3.
     """

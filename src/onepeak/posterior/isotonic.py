@@ -37,10 +37,6 @@ def prefix_fits(values: LogProbs, distance: Distance) -> tuple[LogProbs, LogProb
         means   -inf   1   4   3   6     its mean: at 3, the mean of 4 and 2
         costs    0     0   0   2   2     distance of the prefix from its fit
 
-    Args:
-        values: Logarithms of the values, at least `NO_PROBABILITY`.
-        distance: The distance to return. The fit is the nearest one for both.
-
     Example:
         >>> means, distances = prefix_fits(torch.tensor([[1.0, 4.0, 2.0, 6.0]]).log(), "squared")
         >>> means.exp(), distances
@@ -126,11 +122,7 @@ def break_ties(log_probs: LogProbs, peak: Labels, *, traced: bool = False) -> Lo
 
     From the peak outwards, a log-probability that is not below its inner neighbour becomes the next float below that
     neighbour. To keep the sum, all log-probabilities are first raised by the same amount.
-
-    Args:
-        log_probs: Finite, at most zero, never rising away from the peak.
-        peak: The class to fall away from.
-        traced: Whether to use only arithmetic. This takes O(c^2) memory, and steps two to four times as large.
+    When `traced`, only arithmetic is used, which takes O(c^2) memory and steps two to four times as large.
     """
     lower = _lower_by_arithmetic if traced else _lower
     probs = log_probs.exp()

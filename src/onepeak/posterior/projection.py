@@ -112,11 +112,7 @@ def unimodal_fit(
 ) -> tuple[LogProbs, Tensor]:
     """The nearest one-peaked row for each row, with ties broken, and whether a block of the fit starts at each class.
 
-    Args:
-        log_probs: Log-probabilities in float32 or float64.
-        mode: The class of the peak; None: the best one.
-        distance: The criterion for the best peak.
-        by_pairs: Whether to compare all pairs of classes in few operations, instead of stepping along the classes.
+    With `by_pairs` all pairs of classes are compared in few operations, instead of stepping along the classes.
     """
     # Sums over many classes and differences of distances need float64, which Apple's GPUs do not have.
     values = log_probs.to(torch.float32 if log_probs.device.type == "mps" else torch.float64)
@@ -177,11 +173,6 @@ def with_block_gradient(log_probs: LogProbs, fitted: LogProbs, starts: Tensor) -
 
     The value of a block B is :math:`\log \frac1{|B|} \sum_{i \in B} e^{x_i}`, whose derivative by :math:`x_i` is the
     share of i in the probability of the block. The gradient ignores the breaking of ties.
-
-    Args:
-        log_probs: The input of the fit.
-        fitted: The fit, computed without gradient.
-        starts: Whether a block starts at each class.
     """
     values = log_probs.clamp(min=NO_PROBABILITY)
     highest = over_blocks(values.detach(), starts, torch.maximum)
