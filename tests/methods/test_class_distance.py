@@ -5,12 +5,9 @@ import torch
 
 from onepeak.methods.class_distance import (
     ClassDistance,
-    ExpectedAbsoluteError,
-    ExpectedError,
     log_of_the_rest,
 )
 from onepeak.methods.slace import Slace
-from onepeak.metrics.functional import earth_mover_distance
 
 
 @pytest.mark.parametrize("num_classes", [5, 70, 200])
@@ -38,20 +35,6 @@ def test_the_rest_of_a_sure_class_keeps_its_digits():
     rest = log_of_the_rest(torch.tensor([50.0, 0.0, -1.0]))
     assert rest[0].item() == pytest.approx(math.log(1 + math.exp(-1)) - 50)
     assert rest[1].item() == pytest.approx(-math.exp(-50))
-
-
-def test_the_absolute_error_is_the_value_worked_by_hand_and_the_metric_of_the_same_meaning():
-    scores = torch.tensor([[0.2, 0.5, 0.3]], dtype=torch.float64).log()
-    loss = ExpectedAbsoluteError(num_classes=3).loss(scores, torch.tensor([0]))
-    assert loss.item() == pytest.approx(0.5 + 2 * 0.3)
-    assert loss.item() == pytest.approx(earth_mover_distance(scores, torch.tensor([0])).item())
-
-
-def test_two_peaks_with_the_right_mean_cost_nothing():
-    scores = torch.tensor([[0.5, 0.0, 0.5]]).log().clamp(min=-1e4)
-    se = ExpectedError(num_classes=3)
-    assert se.loss(scores, torch.tensor([1])).item() == pytest.approx(0, abs=1e-12)
-    assert se.predict(scores).tolist() == [1]
 
 
 def test_mass_that_moves_towards_the_label_costs_less():

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import torch
 from scipy import stats
-from scipy.stats import binom
 
-from onepeak.methods.counts import Binomial, Poisson, PoissonRate, binomial_scores
+from onepeak.methods.counts import Poisson, binomial_scores
 from onepeak.posterior import is_unimodal
 
 
@@ -24,15 +23,6 @@ def outputs_of_rate(rates, num_classes, dtype=torch.float64):
     outputs = torch.zeros(len(rates), num_classes, dtype=torch.float64)
     outputs[:, 0] = rates + (-(-rates).expm1()).log()  # softplus backwards
     return outputs.to(dtype)
-
-
-def test_a_posterior_worked_by_hand():
-    # rate 2: 2^k / k! is 1, 2, 2, 4/3, so 3 : 6 : 6 : 4 of 19, and the mean is (6 + 12 + 12) / 19 = 1.58
-    po = with_rate_of_first_output(4)
-    outputs = outputs_of_rate([2.0], 4)
-    assert po.log_probs(outputs).exp().tolist() == [pytest.approx([3 / 19, 6 / 19, 6 / 19, 4 / 19])]
-    assert po.loss(outputs, torch.tensor([3])).item() == pytest.approx(-math.log(4 / 19))
-    assert po.predict(outputs).tolist() == [2]
 
 
 @pytest.mark.parametrize("num_classes", [2, 5, 22, 70])
@@ -89,27 +79,6 @@ def test_the_gradient_in_float32_keeps_its_digits_at_any_rate(raw):
         slopes.append(outputs.grad[0, 0].item())
     assert slopes[0] == pytest.approx(slopes[1], rel=2e-3)
     assert slopes[1] < 0  # the last class always asks for more
-
-
-def test_with_one_output_the_posterior_is_scipys_poisson_among_the_classes():
-    outputs = torch.linspace(-2, 6, 9, dtype=torch.float64).unsqueeze(-1)
-    expected = torch.from_numpy(stats.poisson.logpmf(range(6), torch.nn.functional.softplus(outputs).numpy()))
-    torch.testing.assert_close(PoissonRate(num_classes=6).log_probs(outputs), expected.log_softmax(dim=-1))
-
-
-def test_the_posterior_is_scipys_binomial():
-    outputs = torch.linspace(-4, 4, 9, dtype=torch.float64).unsqueeze(-1)
-    expected = torch.from_numpy(binom.logpmf(range(6), 5, outputs.sigmoid().numpy()))
-    torch.testing.assert_close(Binomial(num_classes=6).log_probs(outputs), expected)
-
-
-def test_a_temperature_below_one_makes_it_sharper():
-    binomial = Binomial(num_classes=5)
-    plain = binomial.log_probs(torch.tensor([[0.3]]))
-    binomial.log_temperature.data.fill_(-1.0)
-    sharp = binomial.log_probs(torch.tensor([[0.3]]))
-    torch.testing.assert_close(sharp, (plain * torch.e).log_softmax(dim=-1))
-    assert sharp.max() > plain.max()
 
 
 def test_scores_of_many_classes_do_not_overflow_and_have_one_peak():

@@ -147,24 +147,6 @@ def test_a_loss_is_all_that_a_method_with_class_scores_must_say():
     assert own.class_scores(scores) is scores
 
 
-class Ramp(SoftmaxMethod):
-    """Scores made from one output: its multiples."""
-
-    sample_losses = FirstScore.sample_losses
-
-    @property
-    def num_outputs(self):
-        return 1
-
-    def class_scores(self, outputs):
-        return outputs * torch.arange(self.num_classes)
-
-
-def test_the_posterior_is_the_softmax_of_the_scores_whatever_they_are_made_from():
-    rising = torch.tensor([[2.0]]).log()
-    torch.testing.assert_close(Ramp(num_classes=3).log_probs(rising).exp(), torch.tensor([[1.0, 2.0, 4.0]]) / 7)
-
-
 def test_no_other_precision_rounds_it_and_no_file_keeps_it():
     table = ExactTable(torch.tensor([0.1, 0.2], dtype=torch.float64))
     expected = table.values.clone()

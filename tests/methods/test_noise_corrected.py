@@ -1,5 +1,3 @@
-import math
-
 import pytest
 import torch
 
@@ -10,14 +8,6 @@ from onepeak.methods.cross_entropy import CrossEntropy
 from onepeak.methods.mean_variance import MeanVariance
 
 NOISE = torch.tensor([[0.8, 0.2, 0.0], [0.1, 0.8, 0.1], [0.05, 0.15, 0.8]], dtype=torch.float64)
-
-
-def test_the_loss_is_the_value_worked_by_hand():
-    corrected = NoiseCorrected(CrossEntropy(2), torch.tensor([[0.9, 0.1], [0.2, 0.8]], dtype=torch.float64))
-    scores = torch.tensor([[0.25, 0.75]], dtype=torch.float64).log()
-    first, second = math.log(4), math.log(4 / 3)  # the inverse is ((8, -1), (-2, 9)) / 7
-    assert corrected.loss(scores, torch.tensor([0])).item() == pytest.approx((8 * first - second) / 7)
-    assert corrected.loss(scores, torch.tensor([1])).item() == pytest.approx((9 * second - 2 * first) / 7)
 
 
 def test_on_average_over_noisy_labels_it_is_the_loss_on_the_clean_label():

@@ -11,14 +11,6 @@ from onepeak.methods.slopes import Slopes
 from onepeak.posterior import median
 
 
-def test_a_posterior_worked_by_hand():
-    levels = torch.tensor([[0.9, 0.8, 0.3]])  # P(y > 0), P(y > 1), P(y > 2)
-    outputs = torch.cat([torch.zeros(1, 1), levels.logit()], dim=-1)
-    ren = Reencode(num_classes=4)
-    assert ren.log_probs(outputs).exp().tolist() == [pytest.approx([0.1, 0.1, 0.5, 0.3])]
-    assert ren.predict(outputs).tolist() == [2]
-
-
 @pytest.mark.parametrize(
     ("outputs", "corrected", "published"),
     [
@@ -75,13 +67,6 @@ def test_as_published_an_ideal_answer_is_in_order_only_above_its_label(num_class
     # read as slopes the very same outputs are in order throughout
     slopes = Reencode(num_classes, posterior="slopes")
     assert (order_gaps(slopes.log_probs(ideal), slopes.predict(ideal)) < 0).all()
-
-
-def test_as_published_the_posterior_keeps_the_order_of_the_sigmoids():
-    outputs = torch.randn(50, 8, generator=torch.Generator().manual_seed(0))
-    log_probs = Reencode(num_classes=8, variant="as_published").log_probs(outputs)
-    assert torch.equal(log_probs.argsort(dim=-1), outputs.sigmoid().argsort(dim=-1))
-    torch.testing.assert_close(log_probs.exp(), outputs.sigmoid() / outputs.sigmoid().sum(dim=-1, keepdim=True))
 
 
 @pytest.mark.bad_input

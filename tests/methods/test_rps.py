@@ -18,11 +18,3 @@ def test_three_tenths_of_the_score_and_the_papers_loss_go_together():
     together = onepeak.method("rps+elb", num_classes=5, weight=0.3, cross_entropy_weight=1.0, t=2.0)
     rps, elb = onepeak.method("rps", num_classes=5), onepeak.method("elb", num_classes=5, t=2.0)
     torch.testing.assert_close(together.loss(SCORES, LABELS), 0.3 * rps.loss(SCORES, LABELS) + elb.loss(SCORES, LABELS))
-
-
-def test_the_label_is_the_median_or_on_demand_the_mode():
-    scores = torch.tensor([[0.4, 0.3, 0.2, 0.1]]).log()
-    assert onepeak.method("smooth-rps+elb", num_classes=4).decision == "median"
-    assert onepeak.method("smooth-rps+elb", num_classes=4, decision="mode").decision == "mode"
-    assert RankedProbability(num_classes=4).predict(scores).item() == 1
-    assert RankedProbability(num_classes=4, decision="mode").predict(scores).item() == 0

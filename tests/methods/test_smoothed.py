@@ -6,13 +6,6 @@ from onepeak.errors import InputError, UnknownNameError
 from onepeak.methods.smoothed import Smoothed, smoothed
 
 
-def test_a_smoothing_worked_by_hand():
-    # windows of 1, 3 and 5 around each of five outputs: (10 + 10/2 + 10/3) / 3, (0 + 10/3 + 10/4) / 3, ...
-    expected = [(10 + 5 + 10 / 3 + 2) / 4, (10 / 3 + 2.5 + 2) / 4, (2 + 2) / 4, 2 / 4, 2 / 4]
-    # with a reach of 4 the last window holds all five
-    assert smoothed(torch.tensor([10.0, 0, 0, 0, 0])).tolist() == pytest.approx(expected)
-
-
 def test_it_is_the_mean_over_windows():
     for size in [1, 2, 3, 4, 5, 64, 65, 257]:
         outputs = torch.randn(2, 3, size, dtype=torch.float64)

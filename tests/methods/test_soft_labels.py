@@ -8,8 +8,6 @@ from onepeak.methods.soft_labels import (
     SoftLabels,
     beta,
     binomial_labels,
-    geometric,
-    inverse_distance,
     mixed,
     poisson_labels,
     triangular,
@@ -17,15 +15,6 @@ from onepeak.methods.soft_labels import (
 from onepeak.posterior import is_unimodal
 
 TABLE = torch.tensor([[0.7, 0.2, 0.1], [0.25, 0.5, 0.25], [0.0, 0.0, 1.0]])
-
-
-def test_the_loss_is_cross_entropy_with_soft_targets_less_their_entropy():
-    scores = torch.randn(6, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    labels = torch.arange(6) % 3
-    targets = TABLE.double()[labels]
-    entropy = -targets.xlogy(targets).sum(dim=-1)
-    expected = torch.nn.functional.cross_entropy(scores, targets, reduction="none") - entropy
-    torch.testing.assert_close(SoftLabels(TABLE.double()).loss(scores, labels, reduction="none"), expected)
 
 
 def test_a_mix_keeps_a_share_of_the_label_itself():
@@ -109,17 +98,3 @@ def test_the_label_is_the_peak_and_the_table_is_the_same_from_both_ends(make):
     targets = make(12).targets
     assert targets.argmax(dim=-1).tolist() == list(range(12))
     torch.testing.assert_close(targets.flip(0, 1), targets)
-
-
-def close(got, expected):
-    torch.testing.assert_close(got, torch.as_tensor(expected, dtype=torch.float64), rtol=1e-5, atol=1e-5)
-
-
-def test_smoothing_by_inverse_distance_is_the_value_worked_by_hand():
-    # label 1 of four: weights 1, 1, 1/2 for the others
-    close(inverse_distance(4, smoothing=0.25).targets[1], [0.1, 0.75, 0.1, 0.05])
-
-
-def test_two_classes_have_no_distance_to_know():
-    for smoothed in (geometric(2, smoothing=0.1), inverse_distance(2, smoothing=0.1)):
-        close(smoothed.targets, [[0.9, 0.1], [0.1, 0.9]])

@@ -19,8 +19,3 @@ def test_all_thresholds_bound_the_absolute_error_and_the_next_ones_the_error_rat
         hinge = at_thresholds(thresholds=thresholds)
         errors = (hinge.predict(outputs) - labels).abs().clamp(max=most)
         assert (hinge.loss(outputs, labels, reduction="none") >= errors).all()
-
-
-def test_the_prediction_is_the_number_of_thresholds_below():
-    outputs = torch.tensor([[-3.0], [-0.5], [1.0], [5.0]], dtype=torch.float64)
-    assert at_thresholds().predict(outputs).tolist() == [0, 1, 2, 3]

@@ -136,8 +136,7 @@ def test_per_class_the_promise_holds_for_every_class():
         assert shares[True][label] * new >= betabinom(new, rank, learnt + 1 - rank).ppf(1e-5)
 
 
-def test_the_price_of_contiguity_is_small_beside_mapie():
-    """MAPIE's sets may have gaps and count a label's own probability: as many hits, and no fewer labels than ours."""
+def test_intervals_are_as_short_as_the_sets_of_mapie_which_may_have_gaps():
     from mapie.classification import SplitConformalClassifier
     from mapie.metrics.classification import classification_coverage_score, classification_mean_width_score
 
@@ -150,27 +149,16 @@ def test_the_price_of_contiguity_is_small_beside_mapie():
         classes_ = np.arange(8)
         __sklearn_is_fitted__ = staticmethod(lambda: True)
         fit = None
-
-        def predict_proba(self, probs):
-            return probs
-
-        def predict(self, probs):
-            return probs.argmax(-1)
+        predict_proba = staticmethod(lambda probs: probs)
+        predict = staticmethod(lambda probs: probs.argmax(-1))
 
     probs, truth = log_probs.exp().numpy(), labels.numpy()
-    theirs = {}
-    for score in ("lac", "aps"):
-        peer = SplitConformalClassifier(Posterior(), confidence_level=0.9, conformity_score=score)
-        _, found = peer.conformalize(probs[:n], truth[:n]).predict_set(probs[n:])
-        theirs[score] = (
-            classification_coverage_score(truth[n:], found)[0],
-            classification_mean_width_score(found)[0],
-        )
+    peer = SplitConformalClassifier(Posterior(), confidence_level=0.9, conformity_score="lac")
+    theirs = peer.conformalize(probs[:n], truth[:n]).predict_set(probs[n:])[1]
     ours = ContiguousSets(alpha=0.1).calibrate(log_probs[:n], labels[:n]).predict(log_probs[n:])
     coverage, width = covers(ours, labels[n:]).double().mean().item(), sizes(ours).double().mean().item()
-    assert coverage == pytest.approx(theirs["lac"][0], abs=0.02)
-    assert width < theirs["aps"][1]
-    assert width == pytest.approx(theirs["lac"][1], rel=0.03)  # the smallest there can be, were the threshold known
+    assert coverage == pytest.approx(classification_coverage_score(truth[n:], theirs)[0], abs=0.02)
+    assert width == pytest.approx(classification_mean_width_score(theirs)[0], rel=0.03)  # there can be none shorter
 
 
 @given(st.lists(st.floats(0, 10), min_size=1, max_size=60), st.sampled_from([0.05, 0.1, 0.2, 0.3, 0.5, 0.9]))
@@ -179,13 +167,6 @@ def test_the_threshold_is_the_quantile_that_numpy_gives(scores, alpha):
     level = math.ceil(round((n + 1) * (1 - alpha), 9)) / n
     found = conformal_threshold(torch.tensor(scores, dtype=torch.float64), alpha)
     assert found == (math.inf if level > 1 else np.quantile(scores, level, method="inverted_cdf"))
-
-
-def test_one_sample_fewer_than_needed_is_too_few():
-    for alpha in [0.01, 0.05, 0.1, 0.15, 0.25, 0.3, 0.5, 0.7]:
-        enough = samples_needed(alpha)
-        assert conformal_threshold(torch.zeros(enough), alpha) == 0
-        assert enough == 0 or conformal_threshold(torch.zeros(enough - 1), alpha) == math.inf
 
 
 @pytest.mark.parametrize("count", [1, 8, 9, 18, 19, 99, 250])
@@ -209,13 +190,6 @@ def test_a_class_with_too_few_samples_is_in_every_interval():
     assert sets.uncertain_classes == (7,)
     assert (sets.predict(log_probs)[:, 1] == 7).all()
     assert ContiguousSets(alpha=0.1).calibrate(log_probs, labels).uncertain_classes == ()
-
-
-def test_the_mode_is_always_within_though_every_threshold_is_low():
-    log_probs, labels, _ = graded(2, 500)
-    sure = temper(log_probs, 0.05)
-    found = ContiguousSets(alpha=0.9).calibrate(sure, labels).predict(sure)
-    assert torch.equal(found, sure.argmax(-1, keepdim=True).expand(-1, 2))
 
 
 def test_intervals_may_be_empty_where_asked_and_then_cover_no_more_than_promised():
@@ -280,22 +254,6 @@ def test_too_few_samples_for_alpha_are_refused_with_what_would_do():
 
 
 @pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("log_probs", "labels", "message"),
-    [
-        (torch.zeros(2, 3), torch.tensor([0, 1]), "`log_probs` must be log-probabilities, whose exponentials sum to 1"),
-        (torch.full((2, 3), torch.nan), torch.tensor([0, 1]), "`log_probs` must not be NaN, got NaN in 2 samples"),
-        (torch.zeros(2, 1), torch.tensor([0, 0]), r"`log_probs` must have at least 2 numbers on its last axis"),
-        (torch.zeros(2, 3).log_softmax(-1), torch.tensor([0, -1]), "`labels` must be integers from 0 to 2, got -1"),
-        (torch.zeros(2, 3).log_softmax(-1), torch.tensor([0]), r"`labels` must have shape \(2,\), one per sample"),
-    ],
-)
-def test_what_cannot_be_learnt_from_is_refused(log_probs, labels, message):
-    with pytest.raises(InputError, match=message):
-        ContiguousSets().calibrate(log_probs, labels)
-
-
-@pytest.mark.bad_input
 def test_predicting_comes_after_calibrating_and_with_as_many_classes():
     log_probs, labels, _ = graded(0, 50)
     with pytest.raises(InputError, match="Call `calibrate` first, with posteriors and labels"):
@@ -340,15 +298,6 @@ def test_scores_are_the_mass_before_each_label_joins(seed, num_classes):
         assert row == pytest.approx(grown(probs), abs=1e-12)
 
 
-@given(st.integers(0, 2**31), st.integers(2, 12))
-def test_with_its_own_probability_a_label_counts_as_inside(seed, num_classes):
-    log_probs = posteriors(seed, num_classes)
-    inside = 1 - nested_scores(log_probs, own=True).neg().exp()
-    for row, probs in zip(inside.tolist(), log_probs.exp().tolist(), strict=True):
-        expected = [before + own for before, own in zip(grown(probs), probs, strict=True)]
-        assert row == pytest.approx(expected, abs=1e-12)
-
-
 def test_an_interval_without_a_label_has_no_length():
     log_probs = torch.tensor([[0.1, 0.6, 0.3], [0.8, 0.1, 0.1]]).log()
     assert intervals_within(log_probs, -math.log(1 - 0.7), own=True).tolist() == [[1, 1], [0, -1]]
@@ -358,11 +307,6 @@ def test_an_interval_without_a_label_has_no_length():
 def test_of_two_equals_neither_is_before_the_other():
     scores = nested_scores(torch.tensor([0.05, 0.2, 0.5, 0.2, 0.05], dtype=torch.float64).log())
     assert (1 - scores.neg().exp()).tolist() == pytest.approx([0.9, 0.5, 0.0, 0.5, 0.9])
-
-
-def test_behind_a_valley_a_bump_joins_before_what_is_lower_than_the_valley():
-    scores = nested_scores(torch.tensor([0.08, 0.5, 0.1, 0.3, 0.02], dtype=torch.float64).log())
-    assert (1 - scores.neg().exp()).tolist() == pytest.approx([0.9, 0.0, 0.5, 0.6, 0.98])
 
 
 @given(st.integers(0, 2**31), st.integers(2, 12))
@@ -396,32 +340,10 @@ def test_of_one_peak_the_interval_is_the_highest_density_set(seed, num_classes, 
         assert list(range(lower, upper + 1)) == sorted(chosen)
 
 
-def test_the_lowest_threshold_leaves_the_mode_and_the_highest_leaves_nothing_out():
-    log_probs = posteriors(0, 6)
-    mode = log_probs.argmax(-1)
-    assert torch.equal(intervals_within(log_probs, 0.0), torch.stack([mode, mode], dim=-1))
-    assert intervals_within(log_probs, math.inf).unique(dim=0).tolist() == [[0, 5]]
-
-
 def test_gaps_between_labels_of_different_thresholds_are_covered():
     log_probs = torch.tensor([0.05, 0.1, 0.15, 0.6, 0.1]).log()
     thresholds = torch.tensor([math.inf, 0.0, 0.0, 0.0, 0.0])
     assert intervals_within(log_probs, thresholds).tolist() == [0, 3]
-
-
-@pytest.mark.parametrize("shape", [(5,), (2, 3, 5), (0, 5)])
-def test_any_leading_shape_is_kept(shape):
-    log_probs = torch.randn(shape).log_softmax(-1)
-    assert nested_scores(log_probs).shape == shape
-    assert intervals_within(log_probs, 1.0).shape == (*shape[:-1], 2)
-
-
-@pytest.mark.bad_input
-def test_rows_that_are_no_posterior_are_refused():
-    with pytest.raises(InputError, match="`log_probs` must be log-probabilities, whose exponentials sum to 1"):
-        nested_scores(torch.zeros(2, 3))
-    with pytest.raises(InputError, match="`log_probs` must not be NaN, got NaN in 1 samples"):
-        nested_scores(torch.tensor([[0.0, torch.nan]]))
 
 
 @given(st.lists(st.integers(1, 20), min_size=2, max_size=7), st.data())
@@ -436,16 +358,6 @@ def test_the_price_is_that_of_the_smallest_set_of_labels_tried(weights, data):
     )
     probs = torch.tensor(weights, dtype=torch.float64) / sum(weights)
     assert price_of_contiguity(probs.log(), torch.tensor([lower, upper])) == upper - lower + 1 - fewest
-
-
-def test_of_one_peak_an_interval_around_it_costs_nothing():
-    log_probs = (-0.4 * (torch.arange(30) - 11.3).abs()).log_softmax(-1)
-    assert price_of_contiguity(log_probs, torch.tensor([9, 14])) == 0
-
-
-def test_where_the_highest_score_is_the_threshold_the_ends_are_roots():
-    assert coverage_range(9, 0.1) == pytest.approx((0.05 ** (1 / 9), 0.95 ** (1 / 9)))
-    assert coverage_range(4, 0.2, level=0.5) == pytest.approx((0.25**0.25, 0.75**0.25))
 
 
 @given(count=st.integers(19, 200), alpha=st.sampled_from([0.05, 0.1, 0.3, 0.5]), level=st.floats(0.01, 0.99))
