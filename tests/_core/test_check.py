@@ -4,15 +4,13 @@ import torch
 
 from onepeak import ELBLoss, posterior
 from onepeak._core.check import (
-    check_choice,
-    check_class_scores,
     check_class_weight,
     check_integer,
     check_log_probs,
     check_number,
     check_weights,
 )
-from onepeak.errors import InputError, UnknownNameError
+from onepeak.errors import InputError
 from onepeak.metrics.functional import mean_absolute_error, side_order_index
 
 pytestmark = pytest.mark.bad_input
@@ -40,24 +38,6 @@ def test_what_is_no_number_is_refused(value):
 def test_what_is_no_integer_above_the_minimum_is_refused(value):
     with pytest.raises(InputError, match=r"`n` must be an integer >= 2, got "):
         check_integer("n", value, minimum=2)
-
-
-@pytest.mark.parametrize(
-    ("bounds", "value", "message"),
-    [
-        ({"above": 0}, 0, "> 0, got 0"),
-        ({"minimum": 0, "below": 1}, 1.0, ">= 0 and < 1, got 1.0"),
-        ({}, float("inf"), "must be a finite number, got inf"),
-    ],
-)
-def test_bounds_are_told(bounds, value, message):
-    with pytest.raises(InputError, match=message):
-        check_number("x", value, **bounds)
-
-
-def test_a_wrong_choice_is_answered_with_the_nearest():
-    with pytest.raises(UnknownNameError, match=r"Unknown `levels` 'squard'\. Did you mean 'squared'\?"):
-        check_choice("levels", "squard", ["squared", "logistic"])
 
 
 def test_an_array_of_numpy_is_told_how_it_becomes_a_tensor():
@@ -107,8 +87,3 @@ def test_a_posterior_that_lost_a_fifth_of_its_mass_does_not_pass(dtype):
     log_probs = torch.tensor([[0.5, 0.3]]).log().to(dtype)
     with pytest.raises(ValueError, match=r"`log_probs` must be log-probabilities.*off by 0\.22"):
         check_log_probs(log_probs)
-
-
-def test_minus_infinity_is_a_score_like_any_other():
-    check_class_scores(torch.tensor([[0.0, -torch.inf]]), 2)
-    check_log_probs(torch.tensor([[0.0, -torch.inf]]))

@@ -11,7 +11,6 @@ from onepeak._core.files import (
     NoLocksError,
     NotWrittenError,
     clear_unfinished,
-    expanded,
     locked,
     read_text,
     write_in_one_step,
@@ -91,11 +90,6 @@ def test_a_file_system_without_locks_is_named(tmp_path, monkeypatch):
 
 
 NOBODYS = "~nobody-of-this-name/scans"
-
-
-def test_a_home_folder_stands_for_its_sign():
-    assert expanded("~/scans") == Path.home() / "scans"
-    assert expanded(Path("a", "~b")) == Path("a", "~b")
 
 
 @pytest.mark.bad_input

@@ -5,15 +5,7 @@ from transformers import PretrainedConfig, PreTrainedModel
 
 import onepeak
 from laws.kinds import CATALOG
-from onepeak._core.tensors import full_precision
 from onepeak.errors import InputError
-
-
-def test_computing_is_never_in_half_precision():
-    given = (torch.bfloat16, torch.float16, torch.float32, torch.float64)
-    found = [full_precision(torch.ones(1, dtype=each)).dtype for each in given]
-    assert found == [torch.float32, torch.float32, torch.float32, torch.float64]
-
 
 SCORES, LABELS = torch.tensor([[0.0, 1.0, 3.0, 2.5, 2.6]]), torch.tensor([2])
 

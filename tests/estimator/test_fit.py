@@ -166,21 +166,6 @@ def test_of_true_samples_they_choose_the_weakest_and_of_no_penalty_none(grades):
     assert (free.weight_decay, len(free.valid)) == (0.0, 1)
 
 
-def test_a_weight_is_a_number_of_copies(grades):
-    counts = torch.randint(1, 4, (200,), generator=torch.Generator().manual_seed(0))
-    one, other = linear(), linear()
-    weighted = replace(grades, weights=counts.double())
-    copies = torch.repeat_interleave(torch.arange(200), counts)
-    repeated = DeviceRows(
-        rows=grades.rows[copies],
-        labels=grades.labels[copies],
-        weights=torch.ones(len(copies), dtype=torch.float64),
-    )
-    fit_full_batch(one, weighted, weight_decay=5.0)
-    fit_full_batch(other, repeated, weight_decay=5.0)
-    np.testing.assert_allclose(posterior(one, grades), posterior(other, grades), atol=1e-5)
-
-
 def test_weights_that_sum_to_one_do_not_flatten_the_model(grades):
     ones, shares = linear(), linear()
     equal = torch.ones(200, dtype=torch.float64)

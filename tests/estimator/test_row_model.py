@@ -51,12 +51,6 @@ def test_parts_of_a_table_teach_the_scale_of_the_whole(samples):
     np.testing.assert_allclose(model.scaler.mean_, mean)
 
 
-def test_a_model_without_standard_scores_takes_the_rows_as_they_are(samples):
-    model = make_model(standardize=False)
-    expected = model.network(torch.tensor(samples.rows)).log_softmax(dim=-1)
-    torch.testing.assert_close(model.answers(samples.rows)[0], expected.detach())
-
-
 PLAN = NetworkPlan(
     method="slopes",
     variant="corrected",
@@ -82,14 +76,6 @@ def test_the_same_seed_gives_the_same_first_weights(backbone):
     first, second, other = (plan.build(seed=seed).state_dict() for seed in (0, 0, 1))
     assert all(torch.equal(first[name], second[name]) for name in first)
     assert not torch.equal(first["head.classifier.weight"], other["head.classifier.weight"])
-
-
-def test_a_module_keeps_its_weights_and_gets_a_head():
-    module = nn.Linear(3, 6)
-    network = replace(PLAN, backbone=module).build(seed=0)
-    assert network.backbone is not module
-    assert torch.equal(network.backbone.weight, module.weight)
-    assert network(torch.zeros(2, 3)).shape == (2, 3)
 
 
 @pytest.mark.bad_input

@@ -42,14 +42,6 @@ def test_ties_take_the_slope_of_the_barrier_and_of_the_penalty():
         torch.testing.assert_close(gradient, torch.tensor([[slope, -2 * slope, slope]]))
 
 
-def test_backward_twice_through_a_kept_graph_gives_the_same():
-    scores, labels = torch.randn(4, 5, requires_grad=True), torch.randint(5, (4,))
-    loss = ordered_cross_entropy(scores, labels, LogBarrier(5))
-    (first,) = torch.autograd.grad(loss, scores, retain_graph=True)
-    (second,) = torch.autograd.grad(loss, scores)
-    assert torch.equal(first, second)
-
-
 def test_another_default_device_changes_nothing_now_or_later():
     scores, labels = torch.randn(3, 17), torch.tensor([0, 1, 16])
     loss = PenaltyLoss(17)

@@ -10,7 +10,6 @@ from onepeak.constraints.cross_entropy import fused_terms, ordered_cross_entropy
 from onepeak.constraints.order import order_cost
 from onepeak.errors import InputError
 from onepeak.kernels import fused
-from reference import constraints as reference
 
 pytest.importorskip("triton", reason="Triton is not installed")
 pytestmark = [
@@ -37,13 +36,6 @@ def test_value_and_gradient_are_those_of_autograd_in_double_precision(name, batc
     expected_loss, expected = in_double(scores, labels, constraint)
     torch.testing.assert_close(loss.double(), expected_loss, rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(gradient.double(), expected, rtol=1e-5, atol=1e-6)
-
-
-def test_the_value_is_that_of_the_definition():
-    scores, labels = torch.randn(4, 6), torch.tensor([0, 5, 2, 3])
-    loss, _ = fused_terms(LogBarrier(6, t=1.3)).loss_and_gradient(scores, labels)
-    expected = reference.elb(scores.tolist(), labels.tolist(), 1.3).mean()
-    assert loss.item() == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("name", CONSTRAINTS)
@@ -130,18 +122,6 @@ def test_a_tile_is_of_powers_of_two_holds_a_row_and_fits_the_registers(batch, cl
     assert columns == fused.power_of_two(classes) >= classes
     assert rows == fused.power_of_two(rows)
     assert rows * columns <= fused.LONGEST_ROW
-
-
-def test_a_small_batch_is_one_programs():
-    assert fused.tile(8, 70) == (8, 128)
-    assert fused.tile(16, 64) == (16, 64)
-
-
-def test_a_larger_batch_is_spread_over_programs_as_wide_as_keep_the_device_busy():
-    assert fused.tile(64, 58) == (2, 64)
-    assert fused.tile(4096, 100) == (4, 128)
-    assert fused.tile(1 << 20, 8) == (128, 8)
-    assert fused.tile(4096, 1000) == (1, 1024)
 
 
 def test_scores_on_a_cpu_and_in_double_precision_go_without_kernels():

@@ -34,19 +34,6 @@ def test_value_and_gradient_are_those_of_double_precision(name, batch, num_class
     torch.testing.assert_close(gradient.double(), torch.autograd.grad(expected, leaf)[0], rtol=1e-5, atol=1e-6)
 
 
-def test_backward_twice_and_a_scaled_loss_give_what_they_should():
-    scores = torch.randn(8, 70, device="cuda", requires_grad=True)
-    labels = torch.randint(70, (8,), device="cuda")
-    loss = ELBLoss(70).cuda()(scores, labels)
-    (once,) = torch.autograd.grad(loss, scores, retain_graph=True)
-    (again,) = torch.autograd.grad(loss, scores, retain_graph=True)
-    assert torch.equal(once, again)
-    (scaled,) = torch.autograd.grad(3 * loss, scores, retain_graph=True)
-    torch.testing.assert_close(scaled, 3 * once)
-    (after,) = torch.autograd.grad(loss, scores)
-    assert torch.equal(once, after)
-
-
 def test_derivatives_of_derivatives_fall_back_to_autograd():
     scores = torch.randn(4, 9, device="cuda", requires_grad=True)
     labels = torch.randint(9, (4,), device="cuda")

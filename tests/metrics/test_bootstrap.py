@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 import torch
 from scipy import stats
-from sklearn.metrics import cohen_kappa_score
 
 from onepeak.errors import InputError
 from onepeak.metrics.bootstrap import FEWEST, confidence_intervals
@@ -58,18 +57,6 @@ def test_a_mean_has_the_interval_of_scipy_and_of_its_standard_error():
     assert high - low == pytest.approx(2 * 1.96 * error, rel=0.06)
 
 
-def test_kappa_has_the_interval_of_a_slow_loop_over_groups():
-    log_probs, labels = posteriors(120)
-    units, predicted = np.arange(120) % 30, log_probs.argmax(-1).numpy()
-    low, high = confidence_intervals(metrics_of(log_probs, labels, ["qwk"]), units, num_resamples=4000)["qwk"]
-    random, values = np.random.default_rng(1), []
-    for _ in range(1000):
-        chosen = np.concatenate([np.flatnonzero(units == unit) for unit in random.choice(30, size=30)])
-        values.append(cohen_kappa_score(labels.numpy()[chosen], predicted[chosen], weights="quadratic"))
-    spread = np.std(values)
-    assert (low, high) == pytest.approx(tuple(np.quantile(values, [0.025, 0.975])), abs=0.25 * spread)
-
-
 def test_every_metric_of_weighted_samples_is_that_of_repeated_ones():
     """Under `torch.func.vmap`, as resamples are measured."""
     log_probs, labels = posteriors(60)
@@ -111,12 +98,6 @@ def test_resamples_where_a_figure_is_not_defined_are_left_out_if_they_are_few():
     found = confidence_intervals(one_over_share, np.arange(40))
     assert found["rare"] is None
     assert found["common"][0] < 8 < found["common"][1] < 41
-
-
-def test_numbers_of_units_may_be_left_out():
-    figures, units = mean_of(np.random.default_rng(4).normal(size=50)), np.arange(50) // 2
-    assert confidence_intervals(figures, 7 + 3 * units) == confidence_intervals(figures, units)
-    assert confidence_intervals(figures, 7 + 3 * (units % 9)) == {"mean": None}
 
 
 @pytest.mark.bad_input

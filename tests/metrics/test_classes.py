@@ -80,20 +80,6 @@ def test_metrics_of_posteriors_have_the_values_worked_by_hand(name, expected):
     assert value(getattr(metrics, name)(num_classes=3), *batches) == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_error_of_the_median_is_that_of_the_posterior_whatever_was_decided():
-    # cumulative: 0.4 0.5 0.7 1 (median 1, as half is reached there), 0 0.1 0.3 1 (3), 0.9 ... (0)
-    probs = torch.tensor([[0.4, 0.1, 0.2, 0.3], [0.0, 0.1, 0.2, 0.7], [0.9, 0.1, 0.0, 0.0]], dtype=torch.float64)
-    metric, labels = metrics.MeanAbsoluteErrorOfMedian(num_classes=4), torch.tensor([3, 1, 0])
-    batches = [(probs[:2].log(), labels[:2], torch.tensor([3, 1])), (probs[2:].log(), labels[2:])]
-    assert value(metric, *batches) == pytest.approx((2 + 2 + 0) / 3)
-
-
-def test_far_apart_stays_far_apart_where_the_classes_between_are_absent():
-    average, within = metrics.AverageMeanAbsoluteError(num_classes=70), metrics.AccuracyWithin(num_classes=70, k=1)
-    assert value(average, (torch.tensor([0, 69]), torch.tensor([69, 0]))) == 69
-    assert value(within, (torch.tensor([4, 4, 0]), torch.tensor([0, 0, 4]))) == 0
-
-
 def test_a_table_of_costs_goes_where_the_metric_goes():
     metric = metrics.WeightedKappa(num_classes=3, weighting=ONLY_TWO_AS_ONE)
     metric = pickle.loads(pickle.dumps(metric)).to("meta")

@@ -9,7 +9,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
 from onepeak.errors import InputError
-from onepeak.metrics.functional import expected_calibration_error, side_order_index
+from onepeak.metrics.functional import side_order_index
 from onepeak.posterior import fit_temperature, is_unimodal, mode, reliability, temper
 from onepeak.posterior.calibrate import COLDEST, HOTTEST
 
@@ -39,13 +39,6 @@ def test_the_temperature_is_the_one_scipy_finds(temperature):
     bounds = (math.log(COLDEST), math.log(HOTTEST))
     expected = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-10})
     assert fit_temperature(log_probs, labels) == pytest.approx(math.exp(expected.x), rel=1e-6)
-
-
-@pytest.mark.parametrize("temperature", [0.02, 0.1, 0.5, 4.0])
-def test_a_temperature_that_was_put_in_is_found_again(temperature):
-    """The posteriors are true when tempered back; 20,000 samples leave about 1 % of uncertainty."""
-    log_probs, labels = sampled(2, rows=20_000, temperature=temperature)
-    assert fit_temperature(log_probs, labels) == pytest.approx(1 / temperature, rel=0.05)
 
 
 def test_a_sample_of_weight_two_counts_as_two_samples():
@@ -148,20 +141,6 @@ def test_what_no_temperature_can_be_fitted_to_is_refused(log_probs, labels, mess
         fit_temperature(log_probs, labels)
 
 
-@pytest.mark.bad_input
-def test_samples_that_all_weigh_nothing_are_refused():
-    log_probs, labels = sampled(5, rows=4)
-    with pytest.raises(InputError, match="`sample_weight` must not be zero for every sample"):
-        fit_temperature(log_probs, labels, sample_weight=torch.zeros(4))
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize("temperature", [0, -1.0, math.nan, math.inf])
-def test_a_temperature_must_be_positive(temperature):
-    with pytest.raises(InputError, match="`temperature` must be a finite number > 0, got"):
-        temper(torch.zeros(2, 3), temperature)
-
-
 def sampled_reliability_bins(seed, rows, num_classes):
     generator = torch.Generator().manual_seed(seed)
     log_probs = torch.randn(rows, num_classes, dtype=torch.float64, generator=generator).log_softmax(-1)
@@ -198,13 +177,6 @@ def test_bins_hold_what_belongs_into_them(seed, num_classes, num_bins):
         assert values == pytest.approx([value for row in slow_bins(statements, num_bins) for value in row])
 
 
-@given(st.integers(0, 2**31), st.integers(2, 6))
-def test_the_error_of_the_mode_is_the_expected_calibration_error(seed, num_classes):
-    log_probs, labels = sampled_reliability_bins(seed, 50, num_classes)
-    expected = expected_calibration_error(log_probs, labels, num_bins=10)
-    assert reliability(log_probs, labels, num_bins=10).confidence_error == pytest.approx(expected.item())
-
-
 @given(st.integers(0, 2**31), st.integers(0, 20), st.integers(1, 8))
 def test_the_sum_of_two_parts_is_the_whole(seed, first, num_bins):
     log_probs, labels = sampled_reliability_bins(seed, 20, 4)
@@ -228,27 +200,8 @@ def test_true_posteriors_are_reliable_and_sharpened_ones_are_not():
     assert max(gaps[0]) < 0.03 < 0.1 < max(gaps[1])
 
 
-def test_all_on_one_label_falls_into_the_last_bin():
-    (only,) = reliability(torch.tensor([[0.0, -torch.inf]]), torch.tensor([0])).confidence
-    assert (only.count, only.stated, only.happened) == (1, 1.0, 1.0)
-
-
-def test_without_samples_the_error_is_not_defined():
-    nothing = reliability(torch.zeros(0, 3), torch.zeros(0, dtype=torch.int64))
-    assert nothing.confidence == nothing.cumulative == ()
-    assert nothing.confidence_error != nothing.confidence_error  # NaN
-
-
 @pytest.mark.bad_input
 def test_parts_with_other_bins_cannot_be_added():
     log_probs, labels = sampled_reliability_bins(0, 5, 3)
     with pytest.raises(InputError, match="`num_bins` must be the same to add reliabilities, got 15 and 4"):
         reliability(log_probs, labels) + reliability(log_probs, labels, num_bins=4)
-
-
-@pytest.mark.bad_input
-def test_bad_input_is_named():
-    with pytest.raises(InputError, match="`log_probs` must be log-probabilities"):
-        reliability(torch.zeros(2, 3), torch.tensor([0, 1]))
-    with pytest.raises(InputError, match="`num_bins` must be an integer >= 1, got 0"):
-        reliability(torch.zeros(2, 3).log_softmax(-1), torch.tensor([0, 1]), num_bins=0)

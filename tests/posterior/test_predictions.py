@@ -69,11 +69,6 @@ def test_probabilities_are_there_beside_their_logarithms(said):
     assert Row(source="a.png", error="empty").probs is None
 
 
-def test_a_row_with_an_error_has_nothing_else():
-    row = Row(source="a.png", error="empty")
-    assert (row.predicted_index, row.predicted_class, row.log_probs, row.soi, row.unimodal) == (None,) * 5
-
-
 @pytest.fixture
 def with_intervals(said):
     return replace(said, intervals=torch.tensor([[0, 1], [2, 2]]), alpha=0.1)
@@ -100,11 +95,6 @@ def test_a_model_without_intervals_leaves_them_out(said):
     assert said.headline == ("middle", "high")
     assert {row.lower for row in said} == {row.upper_name for row in said} == {None}
     assert "lower" not in said.to_frame()
-
-
-def test_a_second_choice_that_is_no_neighbour_of_the_first_is_a_paradox(said):
-    assert said.paradoxical.tolist() == said.to_frame()["paradoxical"].tolist() == [False, True]
-    assert [row.paradoxical for row in said] == [False, True]
 
 
 def test_what_is_unlike_the_training_is_text_in_a_frame_and_none_where_nobody_looked(said):

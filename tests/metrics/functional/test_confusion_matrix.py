@@ -7,13 +7,6 @@ from hypothesis import strategies as st
 from onepeak.metrics.functional import confusion_matrix
 
 
-def test_rows_are_true_labels_and_columns_predicted_ones():
-    table = confusion_matrix(torch.tensor([0, 2, 2]), torch.tensor([0, 1, 1]), num_classes=4)
-    expected = torch.zeros(4, 4, dtype=torch.float64)
-    expected[0, 0], expected[1, 2] = 1, 2
-    assert torch.equal(table, expected)
-
-
 @given(pairs=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.floats(0.1, 5)), min_size=1, max_size=30))
 def test_scikit_learn_agrees_with_weights_and_absent_classes(pairs):
     predicted, labels, weights = zip(*pairs, strict=True)

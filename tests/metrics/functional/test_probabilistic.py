@@ -15,7 +15,6 @@ from onepeak.metrics.functional import (
     expected_calibration_error,
     negative_log_likelihood,
     ranked_probability_score,
-    static_calibration_error,
 )
 
 
@@ -76,14 +75,6 @@ def test_torchmetrics_agrees_on_the_calibration_error(case, num_bins):
     assert got.item() == pytest.approx(expected.item(), abs=1e-6)
 
 
-def test_the_static_error_is_the_value_worked_by_hand():
-    log_probs = torch.tensor([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], dtype=torch.float64).log()
-    # class 0, bins of a half: .9 and .8 of which one is true, .3 which is true; class 1 the other way round
-    expected = (abs(1.7 - 1) + abs(0.3 - 1)) / 3
-    found = static_calibration_error(log_probs, torch.tensor([0, 1, 0]), num_bins=2)
-    assert found.item() == pytest.approx(expected)
-
-
 def test_the_adaptive_error_is_that_of_the_slow_reference_whatever_the_order_and_with_weights():
     log_probs = torch.randn(12, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).log_softmax(-1)
     labels, order = torch.arange(12) % 4, torch.randperm(12)
@@ -119,23 +110,3 @@ def test_certain_and_right_is_exactly_zero_and_certain_and_wrong_is_infinite():
 
 def test_a_log_probability_that_rounds_above_zero_is_no_negative_surprise():
     assert negative_log_likelihood(torch.tensor([[1e-7, -20.0]]), torch.tensor([0])).item() == 0
-
-
-@pytest.mark.parametrize("function", [negative_log_likelihood, ranked_probability_score, expected_calibration_error])
-@pytest.mark.bad_input
-def test_what_is_no_posterior_is_refused_with_the_way_out(function):
-    label = torch.tensor([0])
-    with pytest.raises(ValueError, match=r"`log_probs` must be log-probabilities.*off by 2.13: apply `log_softmax"):
-        function(torch.tensor([[2.0, 0.0]]), label)
-    with pytest.raises(ValueError, match=r"`log_probs` must be log-probabilities.*`log\(\)` to probabilities"):
-        function(torch.tensor([[0.9, 0.1]]), label)
-    with pytest.raises(ValueError, match="`labels` must be integers from 0 to 1, got 2"):
-        function(torch.tensor([[0.5, 0.5]]).log(), torch.tensor([2]))
-    with pytest.raises(ValueError, match="`log_probs` must not be NaN, got NaN in 1 samples"):
-        function(torch.tensor([[torch.nan, 0.0]]), label)
-
-
-@pytest.mark.bad_input
-def test_there_is_at_least_one_bin():
-    with pytest.raises(ValueError, match="`num_bins` must be an integer >= 1, got 0"):
-        expected_calibration_error(torch.tensor([[0.5, 0.5]]).log(), torch.tensor([0]), num_bins=0)

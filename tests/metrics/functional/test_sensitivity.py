@@ -16,8 +16,6 @@ from onepeak.metrics.functional import (
 )
 
 PAIRS = pairs_of_labels(min_size=1)
-PREDICTED = torch.tensor([0, 0, 0, 1, 2, 3, 3])
-LABELS = torch.tensor([0, 0, 0, 0, 2, 2, 3])
 
 
 @given(pairs=PAIRS)
@@ -87,11 +85,3 @@ def test_seventy_rarely_found_classes_do_not_underflow():
     weight = torch.cat([torch.ones(70), torch.full((70,), 99_999.0)]).double()
     got = geometric_mean_sensitivity(predicted, labels, num_classes=70, sample_weight=weight).item()
     assert got == pytest.approx(1e-5)
-
-
-@pytest.mark.bad_input
-def test_settings_outside_their_range_are_named():
-    with pytest.raises(ValueError, match=r"Unknown `average` 'geometrical'\. Did you mean 'geometric'\?"):
-        extreme_sensitivity(PREDICTED, LABELS, num_classes=4, average="geometrical")
-    with pytest.raises(ValueError, match=r"`alpha` must be a finite number >= 0 and <= 1, got 1\.5"):
-        index_of_balanced_accuracy(PREDICTED, LABELS, num_classes=4, alpha=1.5)
