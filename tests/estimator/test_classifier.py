@@ -582,7 +582,7 @@ def test_bad_rows_labels_and_weights_are_refused():
     for start in (model.fit, model.partial_fit):
         with pytest.raises(InputError, match="`X` must be finite numbers, got NaN in column"):
             start(np.where(ROWS > 1100, np.nan, ROWS), LABELS)
-        with pytest.raises(InputError, match=r"got text in column 'colour' \(200 rows, such as 'red'\): encode it"):
+        with pytest.raises(InputError, match="got text in column 'colour': encode it"):
             start(pd.DataFrame({"colour": ["red"] * 200}), LABELS)
     with pytest.raises(InputError, match="`X` must be finite numbers, got NaN in column"):
         OrdinalClassifier(**QUICK).fit(ROWS, LABELS).predict(np.where(ROWS > 1100, np.nan, ROWS))

@@ -18,7 +18,6 @@ from onepeak.estimator import OrdinalClassifier
 from onepeak.estimator.rows import LabelledRows, hold_out, merged, numbers_of_groups, read_rows, sorted_samples
 
 LABELS = np.arange(6) % 3
-DAY = datetime.date(2024, 3, 1)
 
 
 def refused(rows, error=InputError):
@@ -51,26 +50,27 @@ def test_all_columns_that_are_no_finite_numbers_are_named_with_what_to_do():
             "fine": range(6),
         }
     )
-    assert refused(table) == (
-        "`X` must be finite numbers, got text in columns 'shape' (5 rows, such as 'round'), 'site' (6 rows, such as "
-        "'a'): encode it: make_pipeline(make_column_transformer((OneHotEncoder(handle_unknown='ignore', "
-        "sparse_output=False), ['shape', 'site']), remainder='passthrough'), OrdinalClassifier(...)); dates in column "
-        "'seen' (6 rows): give year, month or age in days as numbers; NaN in columns 'age' (2 rows), 'shape' (1 row), "
-        "'count' (1 row): fill in missing values: make_pipeline(SimpleImputer(), OrdinalClassifier(...)); infinity in "
-        "column 'cost' (1 row): replace it or leave the rows out. `onepeak train` reads text and missing values itself."
-        ' (See "Your table" in the documentation)'
-    )
+    message = refused(table)
+    for told in (
+        "text in columns 'shape', 'site': encode it: make_pipeline(",
+        "['shape', 'site']), remainder='passthrough'), OrdinalClassifier(...))",
+        "dates in column 'seen': ",
+        "NaN in columns 'age', 'shape', 'count': ",
+        "infinity in column 'cost': ",
+    ):
+        assert told in message
+    assert "fine" not in message
 
 
 @pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("n/a", "text in column 1 (1 row, such as 'n/a')"),
-        (np.nan, "NaN in column 1 (1 row)"),
-        (pd.NA, "NaN in column 1 (1 row)"),
-        (-np.inf, "infinity in column 1 (1 row)"),
-        (DAY, "dates in column 1 (1 row)"),
+        ("n/a", "text in column 1"),
+        (np.nan, "NaN in column 1"),
+        (pd.NA, "NaN in column 1"),
+        (-np.inf, "infinity in column 1"),
+        (datetime.date(2024, 3, 1), "dates in column 1"),
     ],
 )
 def test_columns_without_names_are_counted_from_zero(value, message):
@@ -83,7 +83,7 @@ def test_columns_without_names_are_counted_from_zero(value, message):
 @pytest.mark.bad_input
 @pytest.mark.parametrize("cell", ["feature one", "Feature names unseen at fit time", "X has 3 features"])
 def test_a_cell_may_hold_words_of_scikit_learn(cell):
-    assert f"text in column 'kind' (6 rows, such as '{cell}'): " in refused(pd.DataFrame({"kind": [cell] * 6}))
+    assert "text in column 'kind': " in refused(pd.DataFrame({"kind": [cell] * 6}))
 
 
 @pytest.mark.bad_input

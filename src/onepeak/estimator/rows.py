@@ -26,9 +26,6 @@ _FIXES = {
 _OF_NAMES = ("The feature names should match", "Feature names are only supported")
 """How scikit-learn's errors about the names of columns begin. Others may quote the user's data."""
 
-_LONGEST = 40
-"""Most characters of a cell that a message shows."""
-
 
 def read_rows(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool = True) -> Any:
     """Returns what `validate_data` returns; an error about values that are no finite numbers names all columns."""
@@ -52,21 +49,19 @@ def _faults(X: Any) -> Iterator[str]:
     table = X if hasattr(X, "iloc") or isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
     if getattr(table, "ndim", 0) != 2:
         return
-    columns: dict[str, list[tuple[str, str]]] = {kind: [] for kind in _FIXES}
     frame = require("pandas", extra="sklearn", purpose="The rows of an estimator").DataFrame(table)
-    for index, column in enumerate(frame.columns):  # names may occur twice
-        values, name = frame.iloc[:, index], repr(column)
-        if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iubf":
-            values = values[~np.isfinite(values)]  # the others need no look at every value
-        kinds = values.astype(object).map(_kind)
-        for kind, count in kinds.value_counts().items():
-            example = f", such as {_example(values[kinds == kind].iloc[0])}" if kind == "text" else ""
-            columns[kind].append((name, f"{name} ({counted(count, 'row')}{example})"))
-    for kind, faults in columns.items():
-        if faults:
-            shown = f"column{'s' * (len(faults) > 1)} {listed(sentence for _, sentence in faults)}"
-            names = ", ".join(name for name, _ in faults[:10]) + ", ..." * (len(faults) > 10)
-            yield f"{kind} in {shown}: {_FIXES[kind].format(columns=f'[{names}]')}"
+    kinds = [_kinds(frame.iloc[:, index]) for index in range(frame.shape[1])]  # names may occur twice
+    for kind, fix in _FIXES.items():
+        names = [repr(name) for name, found in zip(frame.columns, kinds, strict=True) if kind in found]
+        if names:
+            columns = f"[{', '.join(names[:10])}{', ...' * (len(names) > 10)}]"
+            yield f"{kind} in column{'s' * (len(names) > 1)} {listed(names)}: {fix.format(columns=columns)}"
+
+
+def _kinds(values: Any) -> set[str | None]:
+    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iubf":
+        values = values[~np.isfinite(values)]  # the others need no look at every value
+    return set(values.astype(object).map(_kind))
 
 
 def _kind(value: Any) -> str | None:
@@ -80,12 +75,6 @@ def _kind(value: Any) -> str | None:
     except (TypeError, ValueError):
         return "text" if isinstance(value, str | bytes) else None
     return None if math.isfinite(number) else "NaN" if math.isnan(number) else "infinity"
-
-
-def _example(text: Any) -> str:
-    """Returns a text in quotes; only its beginning if it is long."""
-    text = str(text)
-    return repr(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
