@@ -108,25 +108,14 @@ def test_a_file_that_is_gone_is_named():
 
 
 def test_data_are_the_same_by_items_labels_and_classes_not_by_their_name():
-    def digest(values=(1.0, 2.0), labels=(0, 1), classes=("low", "high"), name="mine"):
-        rows = FeatureRows(columns=("x",), values=np.array(values)[:, None])
+    def digest(values=(0.0, 1.0), labels=(0, 1), classes=("low", "high"), name="mine", column="x", sides="LR"):
+        rows = FeatureRows(columns=(column,), values=np.array(values)[:, None], categories={column: tuple(sides)})
         data = Manifest(name=name, items=rows, labels=np.array(labels), classes=classes)
         return data_digest(data, item_digests(data.items))
 
     assert digest() == digest(name="theirs")
-    others = [digest(values=(1.0, 2.5)), digest(values=(2.0, 1.0)), digest(labels=(1, 1)), digest(classes=("a", "b"))]
-    assert len({digest(), *others}) == 5
-
-
-def test_rows_under_other_columns_or_categories_are_other_data():
-    def digest(columns=("site", "x"), categories=("left", "right")):
-        values = np.array([[0.0, 1.5], [1.0, 2.5]])
-        rows = FeatureRows(columns=columns, values=values, categories={columns[0]: categories})
-        data = Manifest(name="mine", items=rows, labels=np.array([0, 1]), classes=("low", "high"))
-        return data_digest(data, item_digests(data.items))
-
-    assert digest() == digest()
-    assert len({digest(), digest(columns=("site", "y")), digest(categories=("right", "left"))}) == 3
+    others = [digest(values=(0.0, 2.5)), digest(values=(1.0, 0.0)), digest(labels=(1, 1)), digest(classes=("a", "b"))]
+    assert len({digest(), *others, digest(column="y"), digest(sides="RL")}) == 7
 
 
 def test_images_are_known_again_by_records_made_before(tmp_path):

@@ -18,7 +18,7 @@ from onepeak.data.splits.files import (
 )
 from onepeak.data.splits.protocols import make_splits
 from onepeak.data.splits.split import Split
-from onepeak.errors import InputError, OnepeakError
+from onepeak.errors import InputError
 
 
 def parts(splits):
@@ -51,20 +51,6 @@ def test_saved_splits_come_back(tmp_path, faces, rows, suffix):
     assert parts(load_splits(file, table)) == parts(splits)
 
 
-def test_splits_are_kept_whole_when_others_cannot_be_written_in_their_place(tmp_path, faces, monkeypatch):
-    save_splits(make_splits(faces), faces, file := tmp_path / "splits.csv")
-    before, write_text = file.read_text(), Path.write_text
-
-    def half(path, text, **how):
-        write_text(path, text[: len(text) // 2], **how)
-        raise OSError("No space left on device")
-
-    monkeypatch.setattr(Path, "write_text", half)
-    with pytest.raises(OnepeakError):
-        save_splits(make_splits(faces, seed=1), faces, file)
-    assert file.read_text() == before
-
-
 @pytest.mark.bad_input
 def test_files_that_cannot_be_are_refused(tmp_path, faces, images):
     made = make_splits(faces)
@@ -81,11 +67,6 @@ def test_files_that_cannot_be_are_refused(tmp_path, faces, images):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"The splits cannot be written to .*file/splits.csv: "):
         save_splits(made, faces, tmp_path / "file" / "splits.csv")
-    with pytest.raises(InputError, match=r"none.csv cannot be read: No such file"):
-        load_splits(tmp_path / "none.csv", faces)
-    (tmp_path / "latin.csv").write_bytes("path,part\nimages/é.jpg,train\n".encode("latin-1"))
-    with pytest.raises(InputError, match=r"latin.csv must be UTF-8 text, but line 2 .* Save it again as UTF-8"):
-        load_splits(tmp_path / "latin.csv", faces)
 
 
 THREE = "path,part\nimages/000000.jpg,train\nimages/000001.jpg,val\nimages/000002.jpg,Test\n"
@@ -161,10 +142,7 @@ def test_labels_tie_positions_to_the_data_however_their_integers_are_written(ima
 )
 def test_positions_must_name_all_items_where_no_label_ties_them_to_the_data(images, rows, read, text):
     text = text.format("train", "valid", "test")
-    with pytest.raises(
-        InputError,
-        match=r"must name every sample, .* got 3 of 4\. Give .* `label`, one of c0, c1, c2, or its `path`, or add",
-    ):
+    with pytest.raises(InputError, match=r"every sample, .* got 3 of 4\. .* one of c0, c1, c2, or its `path`, or add"):
         read(text, images([0, 1, 2, 0]))
     with pytest.raises(InputError, match=r"`label`, one of c0, c1, c2, or add a row for every sample") as told:
         read(text, rows(np.zeros((4, 1)), [0, 1, 2, 0]))
@@ -182,22 +160,13 @@ def test_positions_must_name_all_items_where_no_label_ties_them_to_the_data(imag
         (THREE + "images/000002.jpg\n", r"theirs.csv, row 5 must have 2 fields, like the header, got 1"),
         ("name,part\na,train\n", r"must have a column `path` or `item`, got name, part"),
         (THREE.replace("part", "fold"), r"must have a column `part`, or one per run, .*, got path, fold"),
-        (
-            THREE.replace("val", "held").replace("\n", "\n\n"),
-            r"row 5: `part` must be train, valid or test, or empty .*, got 'held'",
-        ),
+        (THREE.replace("val", "held").replace("\n", "\n\n"), r"row 5: `part` must be train, .*, got 'held'"),
         (THREE.replace("val", "train"), r"`part` must put at least one sample into valid, got none"),
-        (
-            THREE + "images/000000.jpg,test\n",
-            r"must have one row per sample, got several for 1, such as images/000000.jpg",
-        ),
+        (THREE + "images/000000.jpg,test\n", r"one row per sample, got several for 1, such as images/000000.jpg"),
         (THREE.replace("000002", "000009"), r"it has no 1 sample: images/000009.jpg"),
         ("item,part\nfirst,train\n", r"row 2: `item` must be a position from 0, got 'first'"),
         ("item,part\n7,train\n", r"must hold positions from 0 to 2, got 1 sample: 7"),
-        (
-            "item,label,part\n0,c2,train\n1,c1,valid\n2,c2,test\n",
-            r"other labels than 'mine' for 1 sample: .*c2 there, c0",
-        ),
+        ("item,label,part\n0,c2,train\n1,c1,valid\n2,c2,test\n", r"other labels than 'mine' .*c2 there, c0"),
     ],
 )
 def test_tables_that_cannot_be_are_refused(three, text, message, read):
@@ -224,13 +193,8 @@ def test_paths_or_positions_made_elsewhere_are_understood(three, read):
     assert (first.name, second.name) == ("split0-fold0", "split1-fold0")
     assert first.protocol == "theirs.json"
     assert all(np.array_equal(first.parts[part], second.parts[part]) for part in first.parts)
-
-
-def test_runs_that_only_say_their_fold_are_folds_of_one_split(three, read):
-    assert [run.name for run in read({"runs": [{**RUN, "fold": 0}, {**RUN, "fold": 1}]}, three, ".json")] == [
-        "split0-fold0",
-        "split0-fold1",
-    ]
+    folds = read({"runs": [{**RUN, "fold": 0}, {**RUN, "fold": 1}]}, three, ".json")
+    assert [run.name for run in folds] == ["split0-fold0", "split0-fold1"]
 
 
 @pytest.mark.parametrize(
@@ -250,17 +214,13 @@ def test_items_may_be_left_out(images, read, tie):
 
 @pytest.mark.bad_input
 def test_positions_must_name_all_items_where_nothing_ties_them_to_the_data(images, rows, read):
-    with pytest.raises(
-        InputError, match=r"must name every sample, .* got 3 of 4\. Add `labels`, .* 'mine', or its `paths`\."
-    ):
+    with pytest.raises(InputError, match=r"every sample, .* got 3 of 4\. Add `labels`, .* or its `paths`\."):
         read({"runs": [RUN]}, images([0, 1, 2, 0]), ".json")
     with pytest.raises(InputError, match=r"the class of each of the 4 samples of 'table'\."):
         read({"paths": None, "runs": [RUN]}, rows(np.zeros((4, 1)), [0, 1, 2, 0]), ".json")
     other = {"train": [3], "valid": [1], "test": [2]}
-    assert [split.train.tolist() for split in read({"runs": [RUN, other]}, images([0, 1, 2, 0]), ".json")] == [
-        [0],
-        [3],
-    ]
+    both = read({"runs": [RUN, other]}, images([0, 1, 2, 0]), ".json")
+    assert [split.train.tolist() for split in both] == [[0], [3]]
 
 
 @pytest.mark.bad_input
@@ -271,15 +231,9 @@ def test_positions_must_name_all_items_where_nothing_ties_them_to_the_data(image
         ([RUN], r"must be an object with a non-empty list `runs`"),
         ({"runs": []}, r"must be an object with a non-empty list `runs`"),
         ({"runs": [[0, 1, 2]]}, r"`runs\[0\]` must be an object with train, valid and test"),
-        (
-            {"runs": [RUN, {**RUN, "test": []}]},
-            r"`runs\[1\].test` must be a non-empty list of paths or positions",
-        ),
+        ({"runs": [RUN, {**RUN, "test": []}]}, r"`runs\[1\].test` must be a non-empty list of paths"),
         ({"runs": [{"train": [0], "test": [1]}]}, r"`runs\[0\].valid` must be a non-empty list"),
-        (
-            {"runs": [{**RUN, "test": [2, "images/000001.jpg"]}]},
-            r"`runs\[0\].test` must hold paths only or positions only",
-        ),
+        ({"runs": [{**RUN, "test": [2, "images/000001.jpg"]}]}, r"`runs\[0\].test` must hold paths only or"),
         ({"runs": [{**RUN, "test": [True]}]}, r"`runs\[0\].test` must hold paths only or positions only"),
         ({"runs": [{**RUN, "test": [3]}]}, r"`runs\[0\].test` must hold positions from 0 to 2, got 1 sample: 3"),
         ({"runs": [{**RUN, "test": ["b.jpg"]}]}, r"it has no 1 sample: b.jpg"),
@@ -342,7 +296,7 @@ def test_a_header_blank_rows_and_the_leading_folders_of_another_machine_are_left
 
 
 @pytest.mark.bad_input
-def test_a_name_that_the_data_do_not_have_is_told_with_its_file(folder, faces):
+def test_what_a_folder_of_splits_lacks_is_told_with_its_file(folder, faces, tmp_path):
     file = file_of(folder)
     file.write_text(f"{file.read_text()}images/999.jpg,0\n")
     with pytest.raises(InputError, match=r"valid_s_0_f_0\.csv must .* it has no 1 sample: images/999\.jpg\."):
@@ -350,12 +304,8 @@ def test_a_name_that_the_data_do_not_have_is_told_with_its_file(folder, faces):
     file.write_text("image,label\n")
     with pytest.raises(InputError, match=r"valid_s_0_f_0\.csv must name images .* got no row\."):
         splits_from_folder(folder, faces)
-
-
-@pytest.mark.bad_input
-def test_a_missing_file_and_a_folder_without_splits_are_told(folder, faces, tmp_path):
-    file_of(folder, "test").unlink()
-    with pytest.raises(InputError, match=r"test_s_0_f_0\.csv cannot be read: No such file"):
+    file.unlink()
+    with pytest.raises(InputError, match=r"valid_s_0_f_0\.csv cannot be read: No such file"):
         make_splits(faces, protocol=str(folder))
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=r"must be a folder with split_0/fold_0/train_s_0_f_0\.csv and so on"):

@@ -7,9 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onepeak.data.manifest import ImageFiles
-from onepeak.data.splits.copies import (
-    keep_copies_together,
-)
+from onepeak.data.splits.copies import keep_copies_together
 from onepeak.data.splits.leaks import LeakError, find_leaks, refuse_leaks
 from onepeak.data.splits.protocols import make_splits
 from onepeak.data.splits.split import Split
@@ -23,13 +21,7 @@ def split(train, valid, test):
 def test_a_person_on_two_sides_is_a_leak(images):
     manifest = images([0, 1, 0, 1, 0], groups=("Ann", "Bob", "Ann", "Ann", "Cem"))
     [leak] = find_leaks(manifest, split([0, 1], [4], [2, 3]))
-    assert (leak.kind, leak.parts, leak.count, leak.items, leak.examples) == (
-        "group",
-        ("train", "test"),
-        1,
-        2,
-        ("Ann",),
-    )
+    assert (leak.kind, leak.parts, leak.examples) == ("group", ("train", "test"), ("Ann",))
     assert str(leak) == "train and test share 1 group (2 samples of test): Ann"
 
 
@@ -77,7 +69,7 @@ def test_the_general_protocols_never_leak_a_group_or_a_copy(images, numbers, see
         assert refuse_leaks(manifest, runs, digests=digests) == []
 
 
-def test_fgnet_by_the_text_is_refused_with_the_protocol_and_the_flag(fgnet_like):
+def test_fgnet_by_the_text_is_refused_with_the_protocol_and_the_flag_unless_leaks_are_allowed(fgnet_like):
     runs = make_splits(fgnet_like, protocol="paper", splits=1)
     with pytest.raises(LeakError) as refused:
         refuse_leaks(fgnet_like, runs)
@@ -87,11 +79,7 @@ def test_fgnet_by_the_text_is_refused_with_the_protocol_and_the_flag(fgnet_like)
     assert "The paper's text does not mention subjects" in message
     assert "give `--protocol code`." in message
     assert message.endswith('give `--allow-leak`. (See "Your images" in the documentation)')
-
-
-def test_an_allowed_leak_comes_back_for_the_record_of_the_run(fgnet_like):
-    runs = make_splits(fgnet_like, protocol="paper", splits=1, folds=1)
-    found = refuse_leaks(fgnet_like, runs, allow=True)
+    found = refuse_leaks(fgnet_like, runs[:1], allow=True)
     assert [leak.parts for leak in found] == [("train", "valid"), ("train", "test"), ("valid", "test")]
     assert found == find_leaks(fgnet_like, runs[0])
 
@@ -103,10 +91,6 @@ def test_other_leaks_are_refused_with_what_mends_them(images):
         refuse_leaks(manifest, [split([0], [1], [2])])
     with pytest.raises(LeakError, match=r"Delete the copies, or give .* `group` column .*keep_copies_together"):
         refuse_leaks(images([0, 1, 0]), [split([0], [1], [2])], digests=["x", "y", "x"])
-
-
-@pytest.mark.bad_input
-def test_what_leaks_is_called_a_fold_only_where_a_split_has_several(images):
     manifest = images([0, 1, 0, 1], groups=("a", "b", "a", "c"))
     leaking, clean = split([0], [1], [2]), split([0], [1], [3])
     with pytest.raises(LeakError, match=r"^1 of 2 splits leaks\. In split0-fold0"):

@@ -1,7 +1,6 @@
 """The numbers of Belharbi et al. 2019, section 4, and of the published code."""
 
 import csv
-import os
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
@@ -118,10 +117,6 @@ def test_afad_by_its_code_takes_a_fifth_of_every_gender_and_age(images, name, nu
         assert len(run.train) + len(run.valid) + len(run.test) == len(afad)
 
 
-def persons_of_each_part(runs, manifest):
-    return {(run.split, part): subjects(manifest, items) for run in runs for part, items in run.parts.items()}
-
-
 def test_the_authors_splits_of_fgnet_are_the_committed_ones(fgnet_like):
     runs = make_splits(fgnet_like, protocol="authors")
     assert [(run.split, run.fold, run.protocol) for run in runs] == [(n, 0, "fgnet-authors") for n in range(10)]
@@ -131,22 +126,10 @@ def test_the_authors_splits_of_fgnet_are_the_committed_ones(fgnet_like):
         for row in csv.DictReader(file):
             for split in range(10):
                 committed[split, row[f"split{split}-fold0"]].add(row["group"])
-    found = persons_of_each_part(runs, fgnet_like)
+    found = {(run.split, part): subjects(fgnet_like, items) for run in runs for part, items in run.parts.items()}
     assert found == committed
     for split in range(10):
         assert [len(found[split, part]) for part in ("train", "valid", "test")] == [53, 13, 16]
-
-
-def test_the_authors_splits_of_fgnet_are_those_that_their_code_lists(fgnet_like):
-    shared = Path(os.environ.get("ONEPEAK_SHARED", Path(__file__).parents[4] / "shared"))
-    source = shared / "paper/fgnet-authors-splits.csv"
-    if not source.exists():
-        pytest.skip(f"needs {source}; set ONEPEAK_SHARED to the folder that holds paper/")
-    listed = defaultdict(set)
-    with source.open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            listed[int(row["split"]), row["part"]].add(f"{int(row['person']):03}")
-    assert persons_of_each_part(make_splits(fgnet_like, protocol="authors"), fgnet_like) == listed
 
 
 def test_a_few_subjects_give_every_part_one(images):

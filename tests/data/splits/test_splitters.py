@@ -19,11 +19,6 @@ def spread(cells, dealt, parts):
     return np.array([np.bincount(cells[dealt == part], minlength=cells.max() + 1) for part in range(parts)])
 
 
-@given(st.integers(0, 100), seeds)
-def test_shuffled_holds_every_position_once(num_items, seed):
-    assert sorted(shuffled(num_items, seed=seed, stream=(0,))) == list(range(num_items))
-
-
 def test_shuffled_never_changes():
     # written down once: if this fails, every published split has changed
     assert shuffled(12, seed=0, stream=(0, 1)).tolist() == GOLDEN

@@ -21,13 +21,6 @@ def test_a_category_in_digits_is_a_category_where_that_is_said():
     assert {"read as numbers: size", "read as categories: site"} <= set(data.notes)
 
 
-def test_a_column_of_names_may_be_called_anything():
-    frame = pd.DataFrame({"self": [1, 2, 1], "size": [1, 2, 3], "label": [0, 1, 0]}, index=[5, 5, 5])
-    data = from_frame(frame, category=["self"])
-    assert (data.items.categories, data.items.values.tolist()) == ({"self": ("1", "2")}, [[0, 1], [1, 2], [0, 3]])
-    assert frame["self"].tolist() == [1, 2, 1]  # the user's table stays as it is
-
-
 def test_columns_to_drop_are_not_read_whatever_they_hold():
     frame = pd.DataFrame({"id": [7, 3], "odd": [1.0, np.inf], "size": [1, 2], "group": ["p", "q"], "label": [0, 1]})
     data = from_frame(frame, drop=["id", "odd", "group"])
@@ -35,6 +28,9 @@ def test_columns_to_drop_are_not_read_whatever_they_hold():
     assert "id" in frame.columns  # the user's table stays as it is
     images = pd.DataFrame({"path": ["a.png", "b.png"], "size": [1, 2], "label": [0, 1]})
     assert from_frame(images, drop=["path"]).items.columns == ("size",)
+
+
+SITES = FeatureRows(columns=("site",), values=np.empty((0, 1)))
 
 
 @pytest.mark.bad_input
@@ -46,22 +42,13 @@ def test_columns_to_drop_are_not_read_whatever_they_hold():
         ({"drop": ["scan"], "group": "scan"}, "must name .* features, got 'scan', the column of groups"),
         ({"drop": ["site"], "path": "scan"}, r"`drop` has no use for a list of images"),
         ({"drop": ["site"], "category": ["site"]}, "`category` .* got 'site', which `drop` leaves out"),
-        (
-            {"drop": ["site"], "like": FeatureRows(columns=("site",), values=np.empty((0, 1)))},
-            "`drop` has no use for rows that are read with `like`",
-        ),
+        ({"drop": ["site"], "like": SITES}, "`drop` has no use for rows that are read with `like`"),
         ({"category": ["sit"]}, r"Unknown column 'sit'\. Did you mean 'site'\? .* must name columns that are features"),
-        (
-            {"category": ["label"]},
-            r"^`category` must name .* features, got 'label', the column of labels\.",
-        ),
+        ({"category": ["label"]}, r"^`category` must name .* features, got 'label', the column of labels\."),
         ({"category": ["scan"], "group": "scan"}, "must name .* features, got 'scan', the column of groups"),
         ({"category": "site"}, r"`category` must be a list of columns, got the text 'site': write \['site'\]"),
         ({"category": ["site"], "path": "scan"}, r"`category` has no use for a list of images"),
-        (
-            {"category": ["site"], "like": FeatureRows(columns=("site",), values=np.empty((0, 1)))},
-            "`category` has no use for rows that are read with `like`",
-        ),
+        ({"category": ["site"], "like": SITES}, "`category` has no use for rows that are read with `like`"),
     ],
 )
 def test_categories_must_be_features(settings, message):
@@ -94,11 +81,8 @@ def test_many_names_with_few_rows_each_may_be_groups(num_names, rows_each):
     (note,) = likely_groups(frame)
     assert note.startswith(f"who: {num_names:,} names with {rows_each} rows each; if these are persons or things")
     assert list(likely_groups(frame.astype("category"))) == list(likely_groups(frame.astype("string"))) == [note]
-
-
-@pytest.mark.parametrize(("num_names", "rows_each"), [(19, 5), (20, 21), (40, 1)])
-def test_few_names_many_rows_each_and_names_that_do_not_repeat_are_no_groups(num_names, rows_each):
-    assert list(likely_groups(names(num_names, rows_each))) == []
+    for few_names_or_many_rows_each in ((19, 5), (20, 21), (40, 1)):
+        assert list(likely_groups(names(*few_names_or_many_rows_each))) == []
 
 
 @pytest.mark.parametrize("column", ["shop_id", "Shop ID", "shopId"])

@@ -69,13 +69,8 @@ def test_dates_are_left_out_in_however_few_rows_and_a_note_says_what_to_give(wri
     many = pd.DataFrame({"start": [written] * 18 + ["unknown", "later"], "size": np.arange(20) / 7})
     assert encode_features(many)[1][0] == told
     assert encode_features(frame, named=["start"])[0].columns == ("start", "size")
-
-
-def test_texts_that_are_no_dates_stay():
-    frame = pd.DataFrame({"version": ["1.2.3", "1.2.10"], "span": ["2024-2025", "2025-2026"], "day": ["1.5.", "2.5."]})
-    assert encode_features(frame)[0].columns == ("version", "span", "day")
-    few = pd.DataFrame({"start": ["3/1/2024"] * 8 + ["soon"] * 2})
-    assert encode_features(few)[0].columns == ("start",)
+    others = pd.DataFrame({"version": ["1.2.3", "1.2.10"], "span": ["2024-2025", "2025-2026"], "day": ["1.5.", "2.5."]})
+    assert encode_features(others)[0].columns == ("version", "span", "day")
 
 
 DIGITS = ([1, 2], [1.0, 2.0], ["1", "2"], ["1.0", "2.0"], pd.Categorical([1.0, 2.0]), pd.array([1, 2], dtype="Int64"))
@@ -112,22 +107,6 @@ def test_a_name_is_looked_up_as_it_stands_before_it_is_an_integer():
     assert notes == ("1 name of the column 'dose' not seen in training, taken as missing: 7",)
 
 
-def test_a_column_that_is_said_to_be_names_is_no_number_though_it_is_empty():
-    frame = pd.DataFrame({"site": [None] * 3, "n": [1.5, 2.5, 0.5]})
-    rows, notes = encode_features(frame, named=["site"])
-    assert (rows.columns, rows.categories) == (("site", "n"), {"site": ()})
-    assert {"read as numbers: n", "read as categories: site", "1 column without any value: site"} <= set(notes)
-
-
-def test_another_table_gets_the_same_codes():
-    rows, _ = encode_features(pd.DataFrame({"n": [1, 2, 3], "tone": ["b", "a", "c"]}))
-    table = pd.DataFrame({"extra": [0, 0], "tone": ["c", "d"], "n": [7, 8]})
-    again, notes, _ = encode_like(table, columns=rows.columns, categories=rows.categories)
-    assert again.columns == rows.columns
-    np.testing.assert_array_equal(again.values, [[7, 2], [8, np.nan]])
-    assert notes == ("1 name of the column 'tone' not seen in training, taken as missing: d",)
-
-
 def test_cells_without_a_number_are_named_by_column_and_spoil_no_other():
     frame = pd.DataFrame({"a": ["1", "x"], "b": ["inf", "2"], "c": ["y", "z"], "site": [" 0012", "0012"]}, dtype=object)
     rows, _, wrong = encode_like(frame, columns=["a", "b", "site"], categories={"site": ("0012",)})
@@ -145,9 +124,7 @@ def test_cells_without_a_number_are_named_by_column_and_spoil_no_other():
 def test_a_column_of_image_names_under_another_name_is_pointed_out(name):
     frame = pd.DataFrame({name: [f"{i}.JPG" for i in range(20)], "x": [1.0] * 20})
     flag = name if " " not in name else f"'{name}'"
-    with pytest.raises(
-        InputError, match=rf"The column '{name}' names images, such as '0.JPG': give it as `path` \(--path {flag}\)"
-    ):
+    with pytest.raises(InputError, match=rf"'{name}' names images, such as '0.JPG': .* `path` \(--path {flag}\)"):
         encode_features(frame)
 
 
@@ -253,10 +230,6 @@ def test_integers_that_all_differ_may_be_an_id_and_no_others():
     assert kinds_of(ids) == ("read as categories: code",)
     gap = np.where(at > 55, np.nan, mixed)
     assert kinds_of(columns_of(policy=mixed, other=gap))[-1] == told.format("policy, other")
-
-
-def test_of_few_rows_only_what_rises_by_one_step_may_be_an_id():
     step, mixed = 100 + 5 * np.arange(11.0), (np.arange(11.0) * 7) % 11
-    (_, note) = kinds_of(columns_of(step=step, mixed=mixed))
-    assert "as ids have, in step:" in note
+    assert kinds_of(columns_of(step=step, mixed=mixed))[1:] == (told.format("step"),)  # of few, what rises by one step
     assert len(kinds_of(columns_of(step=step[:10]))) == 1

@@ -26,11 +26,8 @@ def test_rows_without_a_text_are_one_fault():
     assert missing_cells("a group", ["p", "q"], [2, 3]) == []
 
 
-def test_without_a_fault_every_row_stays_and_nothing_is_noted():
-    assert rows_without([], rows=ROWS, skip_bad=True) == (list(range(10)), ())
-
-
 def test_rows_with_a_fault_are_left_out_once_and_one_note_says_why():
+    assert rows_without([], rows=ROWS, skip_bad=True) == (list(range(10)), ())
     kept, notes = rows_without([NO_NUMBER, NO_LABEL], rows=ROWS, skip_bad=True)
     assert kept == [0, 2, 4, 5, 6, 7, 8, 9]
     assert notes == ("left out 2 of 10 rows: no number in 'A' (rows 3, 5); no label (row 5)",)
@@ -55,15 +52,9 @@ def test_several_faults_are_reported_at_once():
 
 @pytest.mark.bad_input
 def test_a_column_at_fault_is_refused_though_rows_may_be_left_out():
-    assert (
-        refused(NO_NUMBER, COLUMN)
-        == refused(NO_NUMBER, COLUMN, skip_bad=True)
-        == (  # so the flag is not advised
-            "2 of 10 rows cannot be used as they are:\n"
-            "  A must be a number. Correct it.\n"
-            "  C must be no date. Leave it out."
-        )
-    )
+    both = refused(NO_NUMBER, COLUMN)
+    assert both == refused(NO_NUMBER, COLUMN, skip_bad=True)
+    assert both.endswith("  A must be a number. Correct it.\n  C must be no date. Leave it out.")  # without the flag
     assert refused(COLUMN, COLUMN).startswith("The columns cannot be used as they are:\n")
 
 
@@ -79,8 +70,6 @@ def test_more_than_half_of_the_rows_are_not_left_out():
 
 @pytest.mark.bad_input
 def test_no_class_may_lose_all_its_items():
-    with pytest.raises(
-        InputError, match=r"^Every class must keep a sample, none is left of '2', '3': left out a; left out b\. Correct"
-    ):
+    with pytest.raises(InputError, match=r"^Every class must keep .* left of '2', '3': left out a; left out b\. Cor"):
         refuse_lost(["2", "3"], ["left out a", "left out b"])
     refuse_lost([], ["left out a"])

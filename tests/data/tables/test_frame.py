@@ -78,24 +78,12 @@ def test_dates_of_a_frame_are_left_out_as_those_of_a_csv_are():
     [
         ([[1, 2]], {}, "`frame` must be a pandas DataFrame, got list"),
         (pd.DataFrame({"a": [], "label": []}), {}, "The table must have at least one row, got none"),
-        (
-            pd.DataFrame({"a": [1], "Label": [1]}),
-            {},
-            r"must be named with `label`, because none is called 'label': a, Label\.",
-        ),
-        (
-            pd.DataFrame({"a": [1], "grade": [1]}),
-            {"label": "grad"},
-            r"Unknown column 'grad'. Did you mean 'grade'\? Known: a, grade. Name the column with `label`",
-        ),
+        (pd.DataFrame({"a": [1], "Label": [1]}), {}, r"must be named with `label`, because none .*: a, Label\."),
+        (pd.DataFrame({"a": [1], "grade": [1]}), {"label": "grad"}, r"'grad'. Did you mean 'grade'\? .* `label`"),
         (pd.DataFrame({"a": [1], "label": [1]}), {"group": "g"}, r"Unknown column 'g'.* with `group`"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, "must have different names, got a more than once"),
         (pd.DataFrame([[1, 2]]), {}, r"must be text: use frame.columns = frame.columns.astype\(str\)"),
-        (
-            pd.DataFrame({"a": [1, 2], "label": [1, 2], "group": ["p", None]}, index=[10, 11]),
-            {},
-            "Every row must have a group in 'group', 1 row without one: 11",
-        ),
+        (pd.DataFrame({"a": [1, 2], "label": [1, 2], "group": ["p", None]}), {}, "a group in 'group', 1 row .*: 1"),
         (pd.DataFrame({"a": [1, 2], "label": [1, None]}, index=[10, 11]), {}, "1 sample of 2 has none: row 11"),
         (pd.DataFrame({"a": [1, 2], "label": [1, 2]}), {"root": "."}, "`root` has no use for a table of features"),
         (pd.DataFrame({"a": [1, 2], "label": [1, 1]}), {}, "There must be at least 2 classes, all 2 samples"),
@@ -114,6 +102,8 @@ def test_a_table_can_be_read_like_another():
     np.testing.assert_array_equal(data.items.values, [[1, 1], [np.nan, np.nan], [3, 1]])
     assert "1 name of the column 'a' not seen in training, taken as missing: 8" in data.notes
     assert "2 missing values in b, a" in data.notes
+    lost = pd.DataFrame({"a": [7, 8, 7], "b": ["1", "2", "big"], "label": [0, 1, 2]})
+    assert from_frame(lost, skip_bad=True, like=like).labels.tolist() == [0, 1]  # no sample of every class is needed
 
 
 @pytest.mark.bad_input
@@ -148,12 +138,6 @@ def test_the_last_images_of_a_class_are_not_left_out_either(plant, order):
         from_frame(frame, root=root, order=order)
     data = from_frame(frame, root=root, order=order, skip_bad=True, keep_classes=False)
     assert data.labels.tolist() == [0, 1]
-
-
-def test_rows_like_others_need_no_item_of_every_class():
-    frame = pd.DataFrame({"x": ["1", "2", "big"], "label": [0, 1, 2]})
-    like = FeatureRows(columns=("x",), values=np.empty((0, 1)))
-    assert from_frame(frame, skip_bad=True, like=like).labels.tolist() == [0, 1]
 
 
 @pytest.mark.bad_input

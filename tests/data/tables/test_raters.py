@@ -12,12 +12,8 @@ from onepeak.training.evaluate import medians
 
 
 @pytest.fixture
-def write(tmp_path):
-    def write(text):
-        (tmp_path / "a.csv").write_text(text, encoding="utf-8")
-        return tmp_path / "a.csv"
-
-    return write
+def write(write):
+    return lambda text: write("a.csv", text)
 
 
 RATED = "x,ann,bob,cy\n1,low,low,\n2,low,high,\n3,NA,mid,\n4,high,mid,high\n"
@@ -44,10 +40,7 @@ def test_probabilities_and_counts_of_votes_are_the_same_distribution(write):
     assert (votes.items.columns, votes.label_as, votes.distribution.ratings) == (("x",), "label_probs", None)
     with_commas = write("x;p_a;p_b\n1,5;0,25;0,75\n2,5;1;0\n")
     german = DataSource(with_commas, label_probs="p_*").open()
-    assert (german.distribution.probs.tolist(), german.items.values.tolist()) == (
-        [[0.25, 0.75], [1, 0]],
-        [[1.5], [2.5]],
-    )
+    assert german.distribution.probs.tolist() == [[0.25, 0.75], [1, 0]]
     again = DataSource(with_commas, label_probs="p_*").open(like=german.items)
     assert again.distribution.probs.tolist() == german.distribution.probs.tolist()
     named = from_frame(pd.DataFrame({"x": [1.0, 2], "p0": [0.4, 1], "p1": [0.6, 0]}), label_probs="p0,p1", order="a,b")

@@ -9,15 +9,12 @@ from onepeak.data.tables.read import class_index_table, read_table
 from onepeak.errors import InputError
 
 
-def test_separators_within_quotes_are_none(tmp_path):
-    (tmp_path / "t.csv").write_text('"age, in years, whole";size;grade\n41;1;low\n')
-    assert list(read_table(tmp_path / "t.csv").frame.columns) == ["age, in years, whole", "size", "grade"]
-
-
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_the_delimiter_is_that_of_the_header(write, delimiter):
     frame = read_table(write("a.csv", f"size{delimiter}tone\n1.5{delimiter}red\n")).typed([]).frame
     assert frame.to_dict("list") == {"size": [1.5], "tone": ["red"]}
+    quoted = write("b.csv", f'"age, in years; or\tmonths"{delimiter}size\n41{delimiter}1\n')
+    assert list(read_table(quoted).frame.columns) == ["age, in years; or\tmonths", "size"]
 
 
 def test_rows_are_named_by_their_line_and_empty_ones_are_skipped(write):
@@ -25,13 +22,10 @@ def test_rows_are_named_by_their_line_and_empty_ones_are_skipped(write):
     assert list(frame.index) == [3, 6, 8]
 
 
-def test_labels_stay_as_they_are_written(write):
+def test_cells_stay_as_they_are_written_where_asked_and_the_header_loses_its_spaces(write):
     frame = read_table(write("a.csv", "x,label\n1,01\n2,None\n")).typed(["label"]).frame
     assert frame["label"].tolist() == ["01", "None"]
-
-
-def test_all_columns_stay_as_they_are_written_where_asked(write):
-    frame = read_table(write("a.csv", "x,y\n01, NA\n,true\n")).frame
+    frame = read_table(write("a.csv", "\ufeff x , y \r\n01, NA\r\n,true\r\n")).frame
     assert frame.to_dict("list") == {"x": ["01", ""], "y": [" NA", "true"]}
 
 
@@ -48,12 +42,6 @@ def test_rows_of_another_length_are_empty_and_told_of(write):
     assert fault.sentence == "Every row must have 2 fields, like the header, but 2 rows do not: row 5 (1), row 7 (3)"
 
 
-def test_slips_in_columns_of_numbers_are_told_of_unless_all_is_text(write):
-    path = write("a.csv", "x,y\n" + "".join(f"{n},{n}\n" for n in range(30)) + "3O,1\n")
-    assert [fault.indices for fault in read_table(path).typed([]).faults] == [(30,)]
-    assert read_table(path).faults == ()
-
-
 @pytest.mark.bad_input
 def test_a_csv_without_a_row_of_the_right_length_is_refused(write):
     message = r"Every row must have 2 fields, .* 2 rows do not: row 2 \(1\), row 3 \(1\). Correct the header of a.csv"
@@ -61,21 +49,13 @@ def test_a_csv_without_a_row_of_the_right_length_is_refused(write):
         read_table(write("a.csv", "x,y\n1\n2\n"))
 
 
-def test_windows_line_ends_and_spaces_in_the_header_do_not_matter(write):
-    frame = read_table(write("a.csv", "\ufeff x , y \r\n1,2\r\n")).frame
-    assert frame.to_dict("list") == {"x": ["1"], "y": ["2"]}
-
-
-def test_parquet_keeps_its_types(tmp_path):
+def test_parquet_keeps_its_types_and_a_named_index_is_a_column(tmp_path):
     table = pd.DataFrame({"x": [1.5, None], "tone": pd.Categorical(["a", "b"], ordered=True)})
     table.to_parquet(tmp_path / "a.parquet")
     frame = read_table(tmp_path / "a.parquet").frame
     assert frame["tone"].cat.ordered
     assert np.isnan(frame["x"].tolist()[1])
     assert list(frame.index) == [1, 2]
-
-
-def test_a_named_index_of_a_parquet_file_is_a_column(tmp_path):
     pd.DataFrame({"x": [1, 2]}, index=pd.Index(["p", "q"], name="patient")).to_parquet(tmp_path / "a.parquet")
     assert read_table(tmp_path / "a.parquet").frame["patient"].tolist() == ["p", "q"]
 
@@ -113,10 +93,7 @@ def test_a_csv_that_is_none_is_refused(write, text, message):
 
 @pytest.mark.bad_input
 def test_other_kinds_of_file_are_refused(write):
-    with pytest.raises(
-        InputError,
-        match=r"must be a file that ends in .csv, .tsv, .parquet, .pq, got a.xlsx\. Save it as CSV or parquet\.",
-    ):
+    with pytest.raises(InputError, match=r"must be a file that ends in .csv, .tsv, .parquet, .pq, got a.xlsx\."):
         read_table(write("a.xlsx", "x"))
 
 
