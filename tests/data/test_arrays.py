@@ -9,16 +9,10 @@ from onepeak.errors import InputError
 
 
 def test_features_are_numbered_columns_of_float64():
-    data = from_arrays(np.array([[1, 2], [3, 4]]), [0, 1])
+    data = from_arrays(np.array([[1, 2], [3, 1_700_000_001]]), [0, 1])
     assert isinstance(data.items, FeatureRows)
     assert data.items.columns == ("x1", "x2")
-    assert data.items.values.dtype == np.float64
-
-
-def test_large_numbers_that_differ_little_stay_apart():
-    moments = 1.7e9 + np.arange(100.0)
-    values = from_arrays(moments[:, None], np.arange(100) % 2).items.values
-    assert values[:, 0].tolist() == moments.tolist()
+    assert data.items.values[1, 1] == 1_700_000_001  # float32 has no such number
 
 
 @pytest.mark.parametrize("shape", [(2, 4, 5), (2, 4, 5, 1), (2, 4, 5, 3), (2, 1, 4, 5), (2, 3, 4, 5)])
@@ -69,18 +63,8 @@ def test_groups_and_strata_become_text():
         (np.array([[np.inf], [0]]), [0, 1], {}, "must be finite .* got 1 infinite value"),
         (np.zeros((0, 2)), [], {}, "must have at least one sample, got none"),
         (np.zeros((2, 1)), [0, 1, 2], {}, r"`labels` must have one value per sample \(2\), got shape \(3,\)"),
-        (
-            np.zeros((2, 1)),
-            [0, 1],
-            {"groups": ["a"]},
-            r"`groups` must have one value per sample \(2\), got shape \(1,\)",
-        ),
-        (
-            np.zeros((2, 1)),
-            [0, 1],
-            {"groups": ["a", None]},
-            r"`groups` must have a name .* for 1 sample, .* position 1:",
-        ),
+        (np.zeros((2, 1)), [0, 1], {"groups": ["a"]}, r"`groups` must have one value per sample \(2\), got shape"),
+        (np.zeros((2, 1)), [0, 1], {"groups": ["a", None]}, r"`groups` must have a name .* 1 sample, .* position 1:"),
         (np.zeros((2, 1)), [0, 1], {"groups": [np.nan, "a"]}, r"`groups` must have a name .* 1 sample, .* position 0:"),
         (np.zeros((2, 1)), [0, 1], {"groups": pd.Series([7, None], dtype="Int64")}, r"`groups` must .* position 1:"),
         (np.zeros((2, 1)), [0, 1], {"groups": pd.Series(["a", None], dtype="string")}, r"`groups` must .* position 1:"),

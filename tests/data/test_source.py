@@ -71,10 +71,9 @@ def test_a_folder_called_like_a_known_set_is_opened_by_its_path(plant, monkeypat
         DataSource("hci").open()
 
 
-def test_a_table_called_like_a_known_set_gets_neither_its_protocol_nor_its_figures(tmp_path):
+def test_a_table_called_like_a_known_set_gets_neither_its_protocol_nor_its_figures(write):
     rows = "".join(f"{number * number % 7},{number % 4}\n" for number in range(300))
-    (tmp_path / "hci.csv").write_text("x,label\n" + rows)
-    manifest = DataSource(tmp_path / "hci.csv").open()
+    manifest = DataSource(write("hci.csv", "x,label\n" + rows)).open()
     assert manifest.name == "own-hci"
     assert {split.protocol for split in make_splits(manifest)} == {"kfold"}
 
@@ -162,10 +161,7 @@ def test_settings_without_use_are_refused(plant, setting):
     [
         ("path,label\na.jpg,1\nb.jpg,2\n", r"1 of 2 images does not exist in .*: b.jpg \(row 3\)"),
         ("path,label\na.jpg,1\na.jpg,2\n", r"every image once, got a.jpg \(rows 2, 3\)"),
-        (
-            "path,grade\na.jpg,1\n",
-            "column of labels must be named with `label`, because none is .*: path, grade",
-        ),
+        ("path,grade\na.jpg,1\n", "column of labels must be named with `label`, because none is .*: path, grade"),
         ("x,label\n1,1\n2,\n3,2\n4, \n", "2 samples of 4 have none: rows 3, 5"),
         ("x,label\n1,2\n2,2\n", "There must be at least 2 classes"),
         ("x,label\n1,low\n2,high\n", "The order of the labels is not known and is never guessed"),
@@ -214,11 +210,8 @@ def test_names_in_digits_are_the_same_in_csv_parquet_and_frame(write, tmp_path):
         assert data.items.categories == {"site": ("1", "10", "2")}
         np.testing.assert_array_equal(data.items.values[:4, 0], [0, np.nan, 2, 1])
     for like in (csv.items, parquet.items):
-        for data in (
-            DataSource(tmp_path / "a.csv").open(like=like),
-            DataSource(tmp_path / "a.parquet").open(like=like),
-        ):
-            np.testing.assert_array_equal(data.items.values, csv.items.values)
+        for name in ("a.csv", "a.parquet"):
+            np.testing.assert_array_equal(DataSource(tmp_path / name).open(like=like).items.values, csv.items.values)
 
 
 @pytest.mark.bad_input
@@ -229,16 +222,11 @@ def test_images_are_not_read_like_a_table(plant, write):
             DataSource(data).open(like=train.items)
 
 
-def ids(plant, write):
-    """A list of images by their names without extension, as competitions have it, and their folder."""
-    root = plant(*(f"train_images/{number:04x}.png" for number in range(12))) / "train_images"
-    rows = "".join(f"{number:04x},{number % 3},p{number // 2}\n" for number in range(12))
-    return write("train.csv", f"id_code,diagnosis,patient\n{rows}"), root
-
-
 @pytest.mark.bad_input
 def test_a_list_may_leave_out_the_file_extension_but_is_no_table(plant, write):
-    path, root = ids(plant, write)
+    root = plant(*(f"train_images/{number:04x}.png" for number in range(12))) / "train_images"
+    rows = "".join(f"{number:04x},{number % 3},p{number // 2}\n" for number in range(12))
+    path = write("train.csv", f"id_code,diagnosis,patient\n{rows}")
     data = DataSource(path, path="id_code", label="diagnosis", group="patient", root=root).open()
     assert data.items == ImageFiles(root=root, paths=tuple(f"{number:04x}.png" for number in range(12)))
     assert "added the file extension to 12 paths" in data.notes

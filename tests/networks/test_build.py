@@ -94,16 +94,8 @@ def test_a_whole_network_saved_is_a_weight_file_for_the_next(tmp_path, settings)
 @pytest.mark.bad_input
 def test_weights_of_another_backbone_are_refused(tmp_path):
     save_file(build_network(method("ce"), SMALL).state_dict(), tmp_path / "small.safetensors")
-    with pytest.raises(
-        InputError, match=r"must fit the backbone's 120 tensors, small\.safetensors does not: 100 missing"
-    ):
+    with pytest.raises(InputError, match=r"backbone's 120 tensors, small\.safetensors does not: 100 missing"):
         build_network(method("ce"), NetworkSettings(), weights=tmp_path / "small.safetensors")
-
-
-@pytest.mark.bad_input
-def test_a_table_has_columns():
-    with pytest.raises(InputError, match="`num_features` must be an integer >= 1, got 0"):
-        build_network(method("ce"), NetworkSettings(backbone="mlp", num_features=0))
 
 
 def test_a_users_module_with_maps_gets_a_head_and_keeps_its_state(noise):
@@ -127,20 +119,13 @@ def test_a_users_module_with_features_gets_a_linear_head(noise):
 @pytest.mark.parametrize(
     ("backbone", "message"),
     [
-        (
-            nn.Unflatten(1, (5, 1)),
-            r"`backbone` must return feature maps .*got shape \(2, 5, 1\) for an example of shape",
-        ),
+        (nn.Unflatten(1, (5, 1)), r"`backbone` must return feature maps .*got shape \(2, 5, 1\) for an example"),
         (nn.LSTM(5, 3), "`backbone` must return one tensor, got tuple"),
     ],
 )
 def test_a_module_that_gives_something_else_is_refused(backbone, message):
     with pytest.raises(InputError, match=message):
         network_around(method("ce"), backbone, example=torch.zeros(2, 5))
-
-
-@pytest.mark.bad_input
-def test_pooling_settings_for_features_are_refused():
     with pytest.raises(InputError, match="`kmax` does nothing with a backbone that returns features, not maps"):
         network_around(method("ce"), nn.Identity(), example=torch.zeros(2, 5), kmax=0.2)
 
@@ -159,12 +144,6 @@ def test_settings_come_back_from_json_as_they_were(settings):
     assert NetworkSettings(**json.loads(json.dumps(dataclasses.asdict(settings)))) == settings
 
 
-def test_the_defaults_are_the_papers():
-    settings = NetworkSettings()
-    assert (settings.backbone, settings.pooling, settings.maps_per_class) == ("resnet18", "wildcat", 5)
-    assert (settings.kmax, settings.alpha) == (0.1, 0.0)
-
-
 @pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("settings", "message"),
@@ -174,10 +153,7 @@ def test_the_defaults_are_the_papers():
         ({"num_features": 3}, "`num_features` does nothing with backbone='resnet18', got 3"),
         ({"backbone": "small", "hidden": (3,)}, r"`hidden` does nothing with backbone='small', got \(3,\)"),
         ({"dropout": 0.1}, "`dropout` does nothing with backbone='resnet18', got 0.1"),
-        (
-            {"backbone": "mlp", "num_features": 3, "pooling": "max"},
-            "`pooling` does nothing with backbone='mlp', got 'm",
-        ),
+        ({"backbone": "mlp", "num_features": 3, "pooling": "max"}, "`pooling` does nothing with backbone='mlp'"),
         ({"backbone": "mlp"}, "`num_features` must be given with backbone='mlp': the number of table columns"),
         ({"pooling": "maximum"}, "Unknown `pooling` 'maximum'. Did you mean 'max'"),
         ({"kmax": 1.1}, "`kmax` must be a finite number > 0 and <= 1, got 1.1"),

@@ -4,7 +4,6 @@ from torch import nn
 
 import onepeak
 from onepeak.errors import InputError
-from onepeak.methods.levels import accumulate
 from onepeak.networks import MapHead, Mlp, Network, NetworkSettings, SmallConvNet, WildcatPooling, build_network
 from onepeak.networks.head import RowHead
 
@@ -70,40 +69,21 @@ def test_a_loss_reaches_backbone_head_and_method(noise):
 
 
 @pytest.mark.bad_input
-def test_tables_have_no_evidence_maps(elb):
+def test_tables_have_no_evidence_maps_and_labels_of_maps_are_classes(elb):
     network = Network(Mlp(5), RowHead(64, 4), elb)
     with pytest.raises(InputError, match="`evidence` needs a head with maps, got RowHead: only images"):
         network.evidence(torch.zeros(2, 5))
-
-
-@pytest.mark.bad_input
-def test_labels_of_class_evidence_are_classes():
     with pytest.raises(InputError, match="`labels` must be integers from 0 to 3, got 4"):
         network_for("slopes").class_evidence(torch.zeros(1, 3, 32, 32), torch.tensor([4]))
 
 
 @pytest.mark.bad_input
-def test_a_head_with_other_outputs_than_the_method_reads_is_refused(elb):
+def test_a_head_with_other_outputs_than_the_method_reads_and_a_loss_are_refused(elb):
     network = Network(SmallConvNet(), MapHead(128, 3, pooling=WildcatPooling()), elb)
-    with pytest.raises(
-        InputError,
-        match=r"`head` must return shape \(batch, 4\), as Constrained reads 4 outputs per sample, got \(2, 3\)",
-    ):
+    with pytest.raises(InputError, match=r"`head` must return shape \(batch, 4\), as Constrained .*, got \(2, 3\)"):
         network(torch.zeros(2, 3, 32, 32))
-
-
-@pytest.mark.bad_input
-def test_a_loss_is_no_method():
     with pytest.raises(InputError, match="`method` must be a method, got CrossEntropyLoss: see onepeak"):
         Network(nn.Identity(), nn.Identity(), nn.CrossEntropyLoss())
-
-
-def test_slopes_of_a_whole_image_add_up_as_their_maps_do(noise):
-    network, images = network_for("slopes"), noise(1, 3, 8, 8)  # one position, so pooling changes nothing
-    scores = accumulate(network(images))
-    scores = scores - scores.mean(dim=-1, keepdim=True)
-    found = torch.stack([network.class_evidence(images, torch.tensor([label])) for label in range(4)], dim=1)
-    torch.testing.assert_close(found.flatten(1), scores)
 
 
 @pytest.mark.traced

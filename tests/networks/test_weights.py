@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import nn
 
 from onepeak.errors import InputError
@@ -47,19 +47,12 @@ def test_other_parts_of_a_model_are_left_with_a_note(trained, tmp_path):
     assert_equal(network, trained)
 
 
-def test_half_precision_becomes_that_of_the_network(trained, tmp_path):
-    file = saved({key: value.half() for key, value in trained.state_dict().items()}, tmp_path / "w.safetensors")
-    network = SmallConvNet()
-    load_weights(network, file)
-    assert_equal(network, trained)
-    assert network.blocks[0][0].weight.dtype == torch.float32
-
-
-def test_old_files_without_counts_of_batches_load(trained, tmp_path):
-    tensors = {key: value for key, value in trained.state_dict().items() if not key.endswith("num_batches_tracked")}
+def test_old_files_without_counts_of_batches_and_in_half_precision_load(trained, tmp_path):
+    tensors = {key: value.half() for key, value in trained.state_dict().items() if not key.endswith("batches_tracked")}
     network = SmallConvNet()
     assert load_weights(network, saved(tensors, tmp_path / "w.safetensors")) == ()
     assert network.blocks[0][0].weight.equal(trained.blocks[0][0].weight)
+    assert network.blocks[0][0].weight.dtype == torch.float32
 
 
 @pytest.mark.bad_input
@@ -78,22 +71,6 @@ def test_what_does_not_fit_is_named_and_nothing_is_loaded(trained, tmp_path):
     with pytest.raises(InputError, match=re.escape(message)):
         load_weights(network, saved(tensors, tmp_path / "w.safetensors"))
     assert all(tensor.equal(before[key]) for key, tensor in network.state_dict().items())
-
-
-@pytest.mark.bad_input
-def test_weights_of_another_network_are_refused(tmp_path):
-    file = saved(nn.Linear(2, 1).state_dict(), tmp_path / "w.safetensors")
-    with pytest.raises(InputError, match=r"25 missing \(blocks\.0\.0\.weight, .* and 20 more\); 2 unexpected"):
-        load_weights(SmallConvNet(), file)
-
-
-def test_the_real_file_fits_a_resnet_whole(imagenet_resnet18):
-    timm = pytest.importorskip("timm")
-    network = timm.create_model("resnet18", num_classes=0)
-    assert load_weights(network, imagenet_resnet18) == ()
-    real = load_file(imagenet_resnet18)
-    assert all(tensor.equal(real[key].to(tensor.dtype)) for key, tensor in network.state_dict().items())
-    assert real.keys() == network.state_dict().keys()
 
 
 WEIGHTS = {"fc.weight": torch.arange(6.0).reshape(2, 3), "fc.bias": torch.ones(2)}
@@ -147,10 +124,6 @@ def test_a_pickle_with_code_is_refused_and_the_code_not_run(tmp_path, form):
     with pytest.raises(InputError, match=r"`weights` must hold only tensors, .*could run code and is not opened"):
         read_weights(file)
     assert not (tmp_path / "mark").exists()
-
-
-@pytest.mark.bad_input
-def test_a_whole_module_is_refused(tmp_path):
     with pytest.raises(InputError, match="`weights` must hold only tensors"):
         read_weights(saved_by_torch(nn.Linear(2, 1), tmp_path / "model.pt"))
 
@@ -204,20 +177,15 @@ def test_a_seed_and_a_part_decide_the_numbers():
     assert drawn(1, "head").equal(drawn(1, "head"))
     assert not drawn(1, "head").equal(drawn(2, "head"))
     assert not drawn(1, "head").equal(drawn(1, "backbone"))
+    with pytest.raises(InputError, match="`seed` must be an integer >= 0, got -1"):
+        drawn(-1, "head")
 
 
-def test_numbers_outside_go_on_as_if_nothing_had_been_drawn():
-    torch.manual_seed(5)
-    expected = torch.rand(3)
-    torch.manual_seed(5)
-    drawn(0, "head")
-    assert torch.rand(3).equal(expected)
-
-
-def test_without_a_seed_the_global_numbers_are_used():
+def test_without_a_seed_the_global_numbers_are_used_which_a_seed_leaves_alone():
     torch.manual_seed(5)
     expected = torch.rand(4)
     torch.manual_seed(5)
+    drawn(0, "head")
     assert drawn(None, "head").equal(expected)
 
 
@@ -226,9 +194,3 @@ def test_every_layer_is_drawn_anew():
     before = [parameter.clone() for parameter in layers.parameters()]
     reset_weights(layers)
     assert not any(old.equal(new) for old, new in zip(before, layers.parameters(), strict=True))
-
-
-@pytest.mark.bad_input
-def test_a_seed_is_not_negative():
-    with pytest.raises(InputError, match="`seed` must be an integer >= 0, got -1"):
-        drawn(-1, "head")

@@ -28,15 +28,11 @@ def mean_over_cells(nuclei, values):
     return (values * nuclei.present).sum() / nuclei.present.sum()
 
 
-def irregularity(nuclei):
-    return mean_over_cells(nuclei, np.abs(nuclei.outline).sum(axis=(-1, -2)))
-
-
 TRAITS = {
     "number": lambda nuclei: nuclei.present.sum(axis=1).mean(),
     "size": lambda nuclei: mean_over_cells(nuclei, nuclei.radius),
     "variety": lambda nuclei: (nuclei.radius.std(axis=1) / nuclei.radius.mean(axis=1)).mean(),
-    "irregularity": irregularity,
+    "irregularity": lambda nuclei: mean_over_cells(nuclei, np.abs(nuclei.outline).sum(axis=(-1, -2))),
 }
 
 
@@ -44,13 +40,6 @@ TRAITS = {
 def test_each_trait_grows_from_every_grade_to_the_next(trait):
     values = [TRAITS[trait](tumour_at(severity)) for severity in (np.arange(8) + 0.5) / 8]
     assert (np.diff(values) > 0).all()
-
-
-def test_no_trait_alone_separates_neighbouring_grades():
-    for one_image in (lambda n: n.present.sum(axis=1), lambda n: n.radius.mean(axis=1)):
-        milder, worse = one_image(tumour_at(4.5 / 8)), one_image(tumour_at(5.5 / 8))
-        right = (worse[:, None] > milder).mean()  # a guess would be right half of the time
-        assert 0.55 < right < 0.9
 
 
 def test_only_the_tumour_knows_of_the_severity():

@@ -8,6 +8,7 @@ GRADES = ("Normal", "Benign", "InSitu", "Invasive")
 DECADES = ("1930s", "1940s", "1950s", "1960s", "1970s")
 ICIAR = ("Normal/n001.tif", "Normal/n002.jpg", "Benign/b001.PNG", "InSitu/is001.tif", "Invasive/iv001.tif")
 FGNET = ("001A02.JPG", "001A43a.JPG", "001A43b.JPG", "082A00.jpg")
+PHOTOGRAPHS = [f"{decade}/{number}.jpg" for decade in DECADES for number in range(265)]
 AFAD = ("20/111/a-0.jpg", "20/112/b-0.jpg", "39/111/c-0.jpg", "39/111/c-1.jpg")
 
 
@@ -41,17 +42,9 @@ def test_a_set_is_read_wherever_its_archive_was_unpacked(plant, name, inside, im
 @pytest.mark.parametrize(
     ("name", "images", "notes"),
     [
-        (
-            "iciar",
-            [f"{grade}/{i:03}.tif" for grade in GRADES for i in range(100)],
-            ("no file names the patients: one",),
-        ),
-        ("hci", [f"{decade}/{number}.jpg" for decade in DECADES for number in range(265)], ()),
-        (
-            "hci",
-            [f"{decade}/{number}.jpg" for decade in DECADES for number in range(265)][:-1],
-            ("classes that do not have 265 images: 1970s (264)",),
-        ),
+        ("iciar", [f"{grade}/{i:03}.tif" for grade in GRADES for i in range(100)], ("no file names the patients",)),
+        ("hci", PHOTOGRAPHS, ()),
+        ("hci", PHOTOGRAPHS[:-1], ("classes that do not have 265 images: 1970s (264)",)),
         ("fgnet", FGNET, ("67 classes without an image, kept in the order: 1, 3, 4",)),
         ("afad-lite", AFAD, ("20 classes without an image, kept in the order: 18", "3 male, 1 female")),
         (

@@ -52,19 +52,12 @@ def decoded(data, **options):
     return np.asarray(decode_image(data, **options))
 
 
-@pytest.mark.parametrize(("kind", "options"), [("PNG", {}), ("TIFF", {}), ("BMP", {}), ("TIFF", WHOLE[4][1])])
-def test_rgb_without_loss_comes_back_as_it_was(kind, options):
-    assert (decoded(encoded(SMOOTH, kind, **options)) == SMOOTH).all()
-
-
-def test_a_jpeg_comes_back_nearly_as_it_was():
-    assert np.abs(decoded(encoded(SMOOTH, "JPEG", quality=95, subsampling=0)).astype(int) - SMOOTH).mean() < 2
-
-
 @pytest.mark.parametrize(("kind", "options"), WHOLE)
-def test_every_cut_off_file_is_refused_or_whole(kind, options):
+def test_a_whole_file_comes_back_and_every_cut_off_one_is_refused_or_whole(kind, options):
     data = encoded(SMOOTH, kind, **options)
     whole = decoded(data)
+    lossy = kind in ("JPEG", "GIF") or "jpeg" in options.values()
+    assert np.abs(whole.astype(int) - SMOOTH).mean() <= (12 if lossy else 0)
     refused = 0
     lengths = [*range(0, len(data) - 40, 3), *range(len(data) - 40, len(data))]
     for length in lengths:
@@ -139,6 +132,7 @@ def test_greyscale_becomes_three_equal_colours():
 def test_sixteen_bits_are_scaled_by_their_whole_range(kind):
     values = np.array([[0, 128, 129, 257, 32768, 65535]], np.uint16)
     assert decoded(encoded(values, kind))[0, :, 0].tolist() == [0, 0, 1, 1, 128, 255]
+    assert decoded(b"P5 2 1 65535\n" + struct.pack(">HH", 65535, 257))[0, :, 1].tolist() == [255, 1]
 
 
 @pytest.mark.parametrize("kind", ["PNG", "TIFF"])
@@ -161,15 +155,8 @@ def test_a_tiff_that_says_it_holds_twelve_bits_is_scaled_by_them():
 
 
 def test_a_value_of_more_bits_than_was_said_is_refused():
-    with pytest.raises(
-        UnreadableImageError, match=r"^a value of 4,096 exceeds 4,095, the highest that `bits` 12 allows$"
-    ):
+    with pytest.raises(UnreadableImageError, match=r"^a value of 4,096 exceeds 4,095, the highest that `bits` 12"):
         decoded(encoded(np.array([[0, 4096]], np.uint16), "PNG"), bits=12)
-
-
-def test_sixteen_bits_widened_by_pillow_are_scaled_as_well():
-    header = b"P5 2 1 65535\n"
-    assert decoded(header + struct.pack(">HH", 65535, 257))[0, :, 1].tolist() == [255, 1]
 
 
 def test_sixteen_bit_tiffs_that_count_down_from_white_are_turned_round():
@@ -263,9 +250,7 @@ def test_of_16_bit_colours_the_high_byte_is_read_and_fewer_bits_are_refused(mode
         assert decoded(dark).max() == 15
         assert highest_of_16_bits(dark) == 15 * 255
         assert highest_of_16_bits(png_of_16_bits(0, mode)) == 0
-    with pytest.raises(
-        UnreadableImageError, match=r"high byte .* is read, so `bits` 12 cannot apply: save it .* 4,095 to 255$"
-    ):
+    with pytest.raises(UnreadableImageError, match=r"high byte .*, so `bits` 12 cannot apply: .* 4,095 to 255$"):
         decoded(dark, bits=12)
 
 
@@ -277,16 +262,12 @@ def ppm(value, white, kind):
 
 
 @pytest.mark.parametrize("kind", ["P3", "P6"])
-def test_colours_of_a_ppm_with_more_than_8_bits_are_such_colours_too(kind):
+def test_colours_of_a_ppm_are_scaled_by_the_highest_value_that_it_allows(kind):
     dark = ppm(4095, 65535, kind)
     assert decoded(dark).max() == 16  # rounded, where a PNG's byte is cut off
     assert highest_of_16_bits(dark) == 16 * 255
     with pytest.raises(UnreadableImageError, match="only the high byte of 16-bit colours is read, so `bits` 12"):
         decoded(dark, bits=12)
-
-
-@pytest.mark.parametrize("kind", ["P3", "P6"])
-def test_colours_of_a_ppm_are_scaled_by_the_highest_value_that_it_allows(kind):
     assert decoded(ppm(4095, 4095, kind)).max() == 255
     assert highest_of_16_bits(ppm(4095, 4095, kind)) == 65025
     assert highest_of_16_bits(ppm(100, 200, kind)) is None

@@ -19,10 +19,11 @@ from onepeak.errors import InputError
 
 
 def test_the_folder_is_the_label(plant):
-    data = read_folder(plant("mild/b.png", "none/x/a.jpg", "mild/a.png"), order=["none", "mild"])
+    data = read_folder(plant("mild/b.png", "none/x/a.jpg", "mild/a.png"), order=["none", "mild", "severe"])
     assert data.items.paths == ("mild/a.png", "mild/b.png", "none/x/a.jpg")
     assert data.labels.tolist() == [1, 1, 0]
-    assert data.classes == ("none", "mild")
+    assert data.classes == ("none", "mild", "severe")
+    assert data.notes[1:] == ("1 class of the order without a sample: severe",)
     assert all((data.items.root / path).is_file() for path in data.items.paths)
 
 
@@ -50,14 +51,6 @@ def test_what_is_left_out_is_said(plant):
         "left out 1 image beside the class folders (stray.jpg)",
         "1 folder without an image, not used as a class (3)",
     )
-
-
-def test_an_empty_folder_the_order_names_is_a_class(plant):
-    root = plant("low/a.png", "high/b.png")
-    (root / "top").mkdir()
-    data = read_folder(root, order="low,high,top")
-    assert data.num_classes == 3
-    assert data.notes[1:] == ("1 class of the order without a sample: top",)
 
 
 @pytest.mark.bad_input
@@ -119,18 +112,15 @@ def test_a_name_that_no_image_can_have_is_a_missing_image(plant, name):
 def test_a_image_listed_twice_is_a_fault_of_the_list(plant):
     root = plant("a.jpg", "b.jpg")
     _, (fault,) = find_images(["a.jpg", "b.jpg", "./a.jpg"], root=root, rows=[2, 3, 4])
-    assert (fault.indices, fault.sentence) == (
-        (),
-        "`path` must name every image once, got a.jpg (rows 2, 4)",
-    )
+    assert (fault.indices, fault.sentence) == ((), "`path` must name every image once, got a.jpg (rows 2, 4)")
     (root / "s").mkdir()
     _, (fault,) = find_images(["a.jpg", "s/../a.jpg"], root=root, rows=[2, 3])
     assert fault.sentence.endswith("got a.jpg (rows 2, 3)")
 
 
 def test_rows_without_a_path_are_named_and_are_no_missing_images(plant):
-    paths = ["a.jpg", None, " ", float("nan")]
-    _, (fault,) = find_images(paths, root=plant("a.jpg"), rows=[2, 3, 4, 5], column="scan")
+    paths = [Path("a.jpg"), None, " ", float("nan"), 1]  # a number may be a name
+    _, (fault,) = find_images(paths, root=plant("a.jpg", "1.jpg"), rows=[2, 3, 4, 5, 6], column="scan")
     assert fault.indices == (1, 2, 3)
     assert fault.sentence == "Every row must have a `scan`, 3 rows without one: 3, 4, 5"
 
@@ -141,11 +131,6 @@ def test_a_name_without_extension_stands_for_the_one_image_that_has_it(plant):
     assert files.paths == ("a.PNG", "b/10_left.jpeg", "c", "v1.2.tif")
     assert notes == ("added the file extension to 3 paths",)
     assert listed([str(root / "a")], root)[0].paths == ("a.PNG",)
-
-
-def test_numbers_and_paths_of_a_data_frame_are_names_too(plant):
-    found, faults = find_images([1, Path("2.png"), 3.0], root=plant("1.png", "2.png"), rows=[0, 1, 2])
-    assert (found[:2], faults[0].indices) == ([Path("1.png"), Path("2.png")], (2,))
 
 
 def test_a_name_without_extension_that_fits_several_images_or_none_is_a_missing_image(plant):
@@ -181,6 +166,10 @@ def test_images_are_found_at_any_depth_in_sorted_order(plant):
     root = plant("b/2.PNG", "a/x/1.tif", "a/0.JPG", "3.webp")
     assert scan(root).images == ("3.webp", "a/0.JPG", "a/x/1.tif", "b/2.PNG")
     assert scan(root).folders == ("a", "b")
+    with pytest.raises(InputError, match=r"3.webp must be a folder, got a file"):
+        scan(root / "3.webp")
+    with pytest.raises(InputError, match=r"There is no folder .*nowhere"):
+        scan(root / "nowhere")
 
 
 def test_every_format_that_is_decoded_is_found():
@@ -209,22 +198,13 @@ def test_links_to_other_folders_are_followed_and_circles_are_not(plant, tmp_path
 
 
 def test_a_folder_elsewhere_that_two_links_lead_to_counts_once(plant, tmp_path_factory):
-    root, elsewhere = plant("a/1.jpg"), tmp_path_factory.mktemp("elsewhere")
-    (elsewhere / "inner").mkdir()
-    (elsewhere / "inner" / "2.jpg").write_bytes(b"")
-    (elsewhere / "inner" / "home").symlink_to(root.parent)
-    (root / "b").symlink_to(elsewhere)
-    (root / "c").symlink_to(elsewhere / "inner")
+    root, elsewhere = plant("a/1.jpg"), tmp_path_factory.mktemp("elsewhere") / "inner"
+    elsewhere.mkdir()
+    (elsewhere / "2.jpg").write_bytes(b"")
+    (elsewhere / "home").symlink_to(root.parent)
+    (root / "b").symlink_to(elsewhere.parent)
+    (root / "c").symlink_to(elsewhere)
     assert scan(root).images == ("a/1.jpg", "c/2.jpg")
-
-
-@pytest.mark.bad_input
-def test_a_file_or_nothing_is_no_folder(plant):
-    root = plant("a.jpg")
-    with pytest.raises(InputError, match=r"a.jpg must be a folder, got a file"):
-        scan(root / "a.jpg")
-    with pytest.raises(InputError, match=r"There is no folder .*nowhere"):
-        scan(root / "nowhere")
 
 
 def test_images_below_other_folders_are_found_by_the_end_of_their_path(plant):

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from PIL import Image, ImageEnhance
 
-from image_files import write_images
 from onepeak.data.images import near_copies
 from onepeak.data.images.near_copies import find_near_copies, thumbnails
 from onepeak.data.images.resize import Resize
@@ -91,8 +90,6 @@ def test_what_all_images_have_in_common_makes_no_copies(tmp_path):
 
 
 def test_images_of_one_shade_are_compared_without_a_warning(tmp_path):
-    items, _ = write_images(tmp_path / "images", [(9, 9)] * 2)
-    for number, shade in enumerate((10, 200)):
-        Image.new("RGB", (9, 9), (shade,) * 3).save(items.root / f"{number}.png")
-    store = build_store(items, cache_dir=tmp_path / "cache", workers=1)
+    items = ImageArrays(pixels=np.repeat(np.uint8([10, 200]), 243).reshape(2, 9, 9, 3))
+    store = build_store(items, cache_dir=tmp_path)
     assert find_near_copies(manifest_of(items, [0, 1]), thumbnails(store), store.digests) == []

@@ -18,7 +18,6 @@ from onepeak.data.images.store.failures import UnreadableImagesWarning
 from onepeak.data.images.store.images import open_store
 from onepeak.data.images.store.index import (
     default_cache_dir,
-    file_states,
     known_of_files,
     only_builder,
     remove_leftovers,
@@ -48,7 +47,6 @@ def test_everything_that_changes_the_pixels_changes_the_key():
         key(resize=Resize(short_side=5)),
         key(resize=Resize(short_side=5, only_enlarge=True)),
         key(bits=12),
-        key(bits=10),
     ]
     assert len({key(), *others}) == 1 + len(others)
     assert key() == key()
@@ -60,15 +58,6 @@ def test_different_lists_of_names_have_different_keys(one, other):
         return key(ImageFiles(root=Path("/data"), paths=tuple(paths)), [ImageFile("", 1, 1)] * len(paths))
 
     assert (of(one) == of(other)) == (one == other)
-
-
-def test_a_file_that_comes_goes_or_changes_has_another_state(tmp_path):
-    items = ImageFiles(root=tmp_path, paths=("a",))
-    seen = [file_states(items)]
-    for content in (b"", b"1", b"12"):
-        (tmp_path / "a").write_bytes(content)
-        seen.append(file_states(items))
-    assert len({states[0] for states in seen}) == 4
 
 
 def test_images_in_memory_are_known_by_their_values_and_shape():
@@ -144,22 +133,15 @@ def test_a_build_killed_at_any_moment_leaves_a_whole_store_or_none(many, process
     assert not list(cache.glob(".building-*")), "the next build removes what killed ones left"
 
 
-def test_processes_that_build_at_once_share_one_store(many, processes, tmp_path):
-    answers = processes(*[build(many, tmp_path / "cache", workers) for workers in (1, 2)])
-    assert [status for status, _ in answers] == [0, 0], answers
-    (folder,) = (tmp_path / "cache").glob("images-*")
-    open_store(folder).verify()
-    assert not list((tmp_path / "cache").glob(".building-*"))
-
-
-def test_processes_that_build_different_stores_at_once_do_not_disturb_each_other(many, processes, tmp_path):
-    parts = [many.take(range(start, start + 20)) for start in (0, 10)]
-    answers = processes(*[build(part, tmp_path / "cache") for part in parts])
-    assert [status for status, _ in answers] == [0] * 2, answers
-    folders = list((tmp_path / "cache").glob("images-*"))
+def test_processes_that_build_at_once_share_one_store_or_do_not_disturb_each_other(many, processes, tmp_path):
+    part = many.take(range(20))
+    answers = processes(*[build(*each) for each in ((many, tmp_path), (many, tmp_path, 2), (part, tmp_path))])
+    assert [status for status, _ in answers] == [0] * 3, answers
+    folders = list(tmp_path.glob("images-*"))
     assert len(folders) == 2
     for folder in folders:
         open_store(folder).verify()
+    assert not list(tmp_path.glob(".building-*"))
 
 
 def test_leftovers_of_a_living_builder_are_not_touched(tmp_path):
