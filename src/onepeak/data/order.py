@@ -141,13 +141,8 @@ def order_labels(
     """Converts labels to positions in their order; raises an error if a label is missing or not in the order.
 
     Integers (`3`, `"3"`, `3.0`) are sorted, and only those that occur become classes unless `order` is a range. All
-    other labels need `order`.
-
-    Args:
-        labels: One label per sample: text, integers, or integral floats; None and NaN are missing labels.
-        order: Names of the classes, lowest first; see `Order`.
-        argument: The caller's name for `order`, for messages.
-        rows: The name of each sample's row, for messages.
+    other labels need `order`; None and NaN are missing labels. `argument` and `rows` are the names of the order and of
+    the samples in messages.
 
     Example:
         >>> order_labels([10, 9, 12]).classes
@@ -167,10 +162,9 @@ def read_labels(
     source: str = "",
     rows: Sequence[Hashable] | None = None,
 ) -> tuple[OrderedLabels | None, list[Fault]]:
-    """Converts labels to positions in their order, and describes those that have none.
+    """Does what `order_labels` does, but returns the faults of labels without a position, and None without an order.
 
-    Takes the arguments of `order_labels`, and for messages where the order comes from (`source`), if neither from the
-    argument nor from its file. Returns None for the labels if their order is unknown.
+    `source` is where the order comes from, for messages, if neither from the argument nor from its file.
     """
     if not len(labels):
         raise InputError("There are no samples.")

@@ -132,16 +132,9 @@ def build_network(
     with seeded(seed, "backbone"):
         backbone = _backbone(settings)
     of_maps = backbone.gives_maps if isinstance(backbone, OwnBackbone) else not isinstance(backbone, Mlp)
-    network = _with_head(backbone, method, settings, backbone.num_channels, of_maps=of_maps, seed=seed)
+    network = with_head(backbone, method, settings, backbone.num_channels, of_maps=of_maps, seed=seed)
     network.notes = () if weights is None else _load(backbone, weights)
     return network
-
-
-def network_on_features(
-    method: Method, settings: NetworkSettings, num_channels: int, *, of_maps: bool, seed: int
-) -> Network:
-    """Builds what `build_network` puts after the backbone, with the same initial weights, on given features."""
-    return _with_head(nn.Identity(), method, settings, num_channels, of_maps=of_maps, seed=seed)
 
 
 def network_around(
@@ -177,7 +170,7 @@ def network_around(
     """
     features = features_of(backbone, example)
     settings = NetworkSettings(pooling=pooling, maps_per_class=maps_per_class, kmax=kmax, kmin=kmin, alpha=alpha)
-    network = _with_head(backbone, method, settings, features.shape[1], of_maps=features.ndim == 4, seed=seed)
+    network = with_head(backbone, method, settings, features.shape[1], of_maps=features.ndim == 4, seed=seed)
     network.head.to(features.device)
     network.method.to(features.device)
     return network
@@ -196,7 +189,7 @@ def _backbone(settings: NetworkSettings) -> SmallConvNet | Mlp | TimmBackbone | 
             return TimmBackbone(name)
 
 
-def _with_head(
+def with_head(
     backbone: nn.Module,
     method: Method,
     settings: NetworkSettings,
@@ -205,6 +198,7 @@ def _with_head(
     of_maps: bool,
     seed: int | None,
 ) -> Network:
+    """Builds what `build_network` puts after the backbone, with the same initial weights."""
     with seeded(seed, "head"):
         head = _head(num_channels, method.num_outputs, settings, of_maps=of_maps)
     if seed is not None:

@@ -19,7 +19,7 @@ from onepeak.data.manifest import Manifest
 from onepeak.data.splits import Split, group_counts
 from onepeak.methods.catalog import method
 from onepeak.methods.method import Variant
-from onepeak.networks.build import NetworkSettings, build_network, network_on_features
+from onepeak.networks.build import NetworkSettings, build_network, with_head
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import source_digest
 from onepeak.networks.weights import seeded
@@ -451,7 +451,7 @@ def make_network(
         )
     if features is not None:
         channels = features.values.shape[-1]
-        return network_on_features(made, shape, channels, of_maps=features.of_maps, seed=settings.seed)
+        return with_head(torch.nn.Identity(), made, shape, channels, of_maps=features.of_maps, seed=settings.seed)
     return build_network(made, shape, weights=settings.weights, seed=settings.seed)
 
 

@@ -27,11 +27,8 @@ def train_batch(
 ) -> Tensor:
     """Returns a batch of augmented images from a store, on `device` or that of the store, where colours change too.
 
-    The augmentation of an image depends only on the seed, the epoch and the image: not on the rest of the batch, the
-    order, the number of workers or the device.
-
-    Returns:
-        uint8, batch x 3 x crop x crop, channels last in memory; see `onepeak.networks.inputs.normalise`.
+    The augmentation of an image depends only on the seed, the epoch and the image. The images are uint8, batch x 3 x
+    crop x crop, channels last in memory; see `onepeak.networks.inputs.normalise`.
     """
     check_integer("seed", seed, minimum=0)
     check_integer("epoch", epoch, minimum=0)
@@ -52,11 +49,8 @@ def evaluation_batches(
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """Yields whole images as stored, each once. A batch holds images of one size, so none is padded.
 
-    Sizes come in ascending order, images of the same size in the order of `indices`.
-
-    Yields:
-        The positions in `indices` that make up the batch (int64, on the CPU), and the images as uint8, batch x 3 x
-        height x width. `results[indices] = ...` restores the order of `indices`.
+    Sizes come in ascending order, images of the same size in the order of `indices`. Each batch comes with the
+    positions in `indices` that make it up (int64, on the CPU): `results[indices] = ...` restores their order.
     """
     check_integer("batch_size", batch_size, minimum=1)
     positions = _checked(store, indices)
@@ -181,12 +175,9 @@ def turn_hue(images: Tensor, shifts: Tensor) -> Tensor:
 
 
 def jitter(images: Tensor, factors: npt.NDArray[np.float64], order: npt.NDArray[np.int64]) -> Tensor:
-    """Applies brightness, contrast, saturation and hue to each image, each in its own order; rounds once at the end.
+    """Applies brightness, contrast, saturation and hue to each uint8 image, in its own order; rounds once at the end.
 
-    Args:
-        images: uint8, batch x 3 x height x width.
-        factors: Three factors and the shift of hue, batch x 4.
-        order: A permutation of 0 to 3 for each image, batch x 4.
+    `factors` are three factors and the shift of hue, and `order` is a permutation of 0 to 3, of each image.
     """
     result = images.to(torch.float32).div_(255)
     # The whole schedule is known on the host, so one copy suffices and nothing waits for the device. At its hue step an

@@ -20,21 +20,8 @@ from onepeak.errors import InputError, MissingExtraError
 
 require("PIL", extra="data", purpose="Reading images")  # a clearer error than that of the import below
 
-from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError  # noqa: E402
-
-__all__ = [  # also Pillow's `Image`, which all other files import from here
-    "MAX_PIXELS",
-    "Image",
-    "TooManyPixelsError",
-    "UnreadableImageError",
-    "decode_image",
-    "depth_notes",
-    "evenly_spread",
-    "highest_of_16_bits",
-    "known_formats",
-    "num_pixels_of",
-    "upright_rgb",
-]
+from PIL import Image as Image  # noqa: E402 (all other files import it from here)
+from PIL import ImageFile, ImageOps, UnidentifiedImageError  # noqa: E402
 
 MAX_PIXELS = 89_478_485
 """Images with more pixels are treated as decompression bombs; Pillow warns above the same number."""
@@ -116,16 +103,13 @@ def decode_image(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | None 
             found = re.search(r"\d+", str(error))
             raise _too_many(found.group() if found else "too many", max_pixels) from None
         except UnidentifiedImageError:
-            raise UnreadableImageError(
-                f"not an image in a known format ({', '.join([*known_formats(), 'DICOM'])})"
-            ) from None
+            known = ", ".join([*known_formats(), "DICOM"])
+            raise UnreadableImageError(f"not an image in a known format ({known})") from None
         except MemoryError:
             raise
         except NotImplementedError as error:  # of DICOM
             raise UnreadableImageError(str(error)) from error
-        except (
-            Exception
-        ) as error:  # decoders raise OSError, SyntaxError, ValueError, struct.error, ... on damaged files
+        except Exception as error:  # decoders raise OSError, SyntaxError, struct.error, ... on damaged files
             raise UnreadableImageError(f"cut off or damaged: {error}") from error
 
 

@@ -161,8 +161,7 @@ def _split(indices: Indices, frame: Frame, column: str, file: Path, *, split: in
     for part, found in members.items():
         if not len(found):
             raise InputError(f"{file}: `{column}` must put at least one sample into {part}, got none.")
-    train, valid, test = members.values()
-    return Split(train=train, valid=valid, test=test, split=split, fold=fold, protocol=file.name)
+    return Split(**members, split=split, fold=fold, seed=0, protocol=file.name, notes=())
 
 
 def splits_to_json(splits: Sequence[Split], manifest: Manifest) -> str:
@@ -250,15 +249,13 @@ def _split_of_run(run: object, index: int, numbering: Indices, manifest: Manifes
             members[part] = numbering[_within(keys, len(numbering), where)]
         else:
             raise InputError(f"{where} must hold paths only or positions only.")
-    train, valid, test = members.values()
     return Split(
-        train=train,
-        valid=valid,
-        test=test,
+        **members,
         split=run.get("split", 0 if "fold" in run else index),
         fold=run.get("fold", 0),
         seed=run.get("seed", 0),
         protocol=str(run.get("protocol", file.name)),
+        notes=(),
     )
 
 
@@ -293,8 +290,7 @@ def splits_from_folder(folder: Path, manifest: Manifest) -> list[Split]:
             if not names:
                 raise InputError(f"{file} must name images of {manifest.name!r} in its first column, got no row.")
             members[part] = match_paths(names, positions, manifest, file=file)
-        train, valid, test = members.values()
-        splits.append(Split(train=train, valid=valid, test=test, split=split, fold=fold, protocol=folder.name))
+        splits.append(Split(**members, split=split, fold=fold, seed=0, protocol=folder.name, notes=()))
     return splits
 
 
@@ -337,8 +333,7 @@ def _within(indices: list[int], number: int, where: str) -> Indices:
 def check_labels_agree(indices: Indices, labels: Sequence[str], manifest: Manifest, *, file: Path) -> bool:
     """Raises an error if the labels of a file differ from those of the data set; integers are compared as numbers.
 
-    Returns:
-        Whether the labels show that the file was made for this data set: not if none is a known class or one is empty.
+    Returns whether they show that the file was made for this data set: not if none is a known class or one is empty.
     """
     known = {label_key(name) for name in manifest.classes}
     foreign = sorted({label for label in labels if label and label_key(label) not in known})

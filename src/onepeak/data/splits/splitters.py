@@ -17,10 +17,8 @@ from onepeak.errors import InputError
 def shuffled(num_samples: int, *, seed: int, stream: tuple[int, ...]) -> Indices:
     """Returns the positions 0 .. num_samples - 1 in random order.
 
-    NumPy guarantees that the raw bits of `PCG64` and the mixing of `SeedSequence` never change, but gives no such
-    guarantee for `Generator.permutation`. Therefore the order is that of raw draws.
-
-    Different streams, which name the draw within the series of a seed, are independent.
+    The order is that of raw draws, which NumPy guarantees never to change, unlike `Generator.permutation`. Different
+    streams, which name the draw within the series of a seed, are independent.
 
     Example:
         >>> shuffled(6, seed=0, stream=(0,))

@@ -27,8 +27,6 @@ _SLIPS = 0.1
 """Below this share of the cells, non-numbers in a column of more than `_MANY` numbers may be typing errors."""
 _FEWEST_ZEROS = 0.05
 """From this share on, leading zeros of integers are not typing errors."""
-_LONGEST = 40
-"""How many characters of a cell a message shows."""
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
@@ -52,8 +50,6 @@ def with_points(texts: Sequence[str], *, commas: Commas) -> list[str] | None:
         ['12.5', '1.234', '7', 'NA']
         >>> with_points(["1,234", "7"], commas="certain"), with_points(["1,234", "7"], commas="always")
         (None, ['1.234', '7'])
-        >>> with_points(["12,5", "1.234"], commas="always") is None
-        True
     """
     if commas == "never" or not any("," in text for text in texts):
         return None
@@ -93,13 +89,10 @@ def is_formatted(text: str) -> bool:
 def typed(
     frame: Frame, *, as_text: Collection[str] = (), commas: Commas = "never"
 ) -> tuple[Frame, tuple[Fault, ...], tuple[str, ...]]:
-    """Infers the type of each column of text.
+    """Infers the type of each column of text; returns the columns, with faulty cells empty, the faults, and notes.
 
     In a column of many numbers, a few other cells are a fault: otherwise one typing error would turn the numbers into
     names. Integers are names, such as `01067`, if at least one in twenty has a leading zero.
-
-    Returns:
-        The columns, with faulty cells empty; the faults; and a note on columns with decimal commas.
     """
     result, faults, with_commas = frame.copy(), list[Fault | None](), dict[str, list[str]]()
     for name in frame.columns.difference(list(as_text), sort=False):
@@ -144,10 +137,7 @@ def fault_of_text(column: Column, texts: Sequence[str | None]) -> Fault | None:
 
 
 def _formatted(column: Column, wrong: Mapping[int, str]) -> Fault | None:
-    """Returns a fault if nearly all cells of a column that are not plain numbers are formatted numbers.
-
-    The fault concerns the whole column: leaving the rows out would keep only small or round numbers.
-    """
+    """Returns a fault, of the whole column, if nearly all cells that are not plain numbers are formatted numbers."""
     formatted = {index: text for index, text in wrong.items() if is_formatted(text)}
     if not formatted or 10 * len(formatted) < 9 * len(wrong):
         return None
@@ -158,10 +148,7 @@ def _formatted(column: Column, wrong: Mapping[int, str]) -> Fault | None:
 
 
 def _numbers(cells: Sequence[object]) -> tuple[npt.NDArray[np.float64], dict[int, str]]:
-    """Returns the numbers, NaN where there are none, and the texts that are not numbers, by position.
-
-    In a column without numbers, true and false are read as 1 and 0.
-    """
+    """Returns the numbers, or true and false if there are none, and the texts that are neither, by position."""
     pandas = require("pandas", extra="data", purpose="A table")
     column = pandas.to_numeric(pandas.Series(cells, dtype=object), errors="coerce")
     values: npt.NDArray[np.float64] = column.to_numpy(np.float64, copy=True, na_value=np.nan)
@@ -242,16 +229,13 @@ def kind_of(column: Column) -> Kind:
 
 
 def number_cells(column: Column) -> tuple[npt.NDArray[np.float64], dict[int, str]]:
-    """Returns the numbers in a column of numbers or text, and a message for each cell that is not one, by position.
-
-    Missing values and bad cells are NaN.
-    """
+    """Returns the numbers in a column, NaN where there is none, and a message for each bad cell, by position."""
     kind_of(column)  # raises for dates and other types
     written = column.astype(object).tolist()
     values, texts = _numbers(written)
     wrong = {}
     for index, text in texts.items():
-        shown = repr(text if len(text) <= _LONGEST else text[:_LONGEST] + "...")
+        shown = repr(text if len(text) <= 40 else text[:40] + "...")
         wrong[index] = f"`{column.name}` must be a number, got {shown}{f'. {PLAIN}' if is_formatted(text) else ''}"
     with np.errstate(over="ignore"):  # the networks use float32; values that overflow it are reported
         infinite = np.isinf(values.astype(np.float32))

@@ -31,13 +31,9 @@ def roles_of(
     drop: Collection[str],
     read_as: str,
 ) -> tuple[str | None, str | None, list[str]]:
-    """Checks the roles given for the columns (see `onepeak.data.from_frame`), and infers the others.
+    """Checks the roles given for the columns (see `onepeak.data.from_frame`); returns the group, the path, the others.
 
     `read_as` says what the rows are if `category` and `drop` do not apply to them; otherwise it is empty.
-
-    Returns:
-        The column of groups; that of paths, None for a table of features; and the others: features, or columns of a
-        list of images that are not read.
     """
     names = [str(column) for column in frame.columns]
     if twice := repeated(names):

@@ -105,11 +105,8 @@ def encode_like(
     """Encodes a table with the columns and codes of another one, such as the training table.
 
     Other columns are ignored, and so are spaces around a name; numbers may be text, as in a file. A name without a code
-    becomes NaN; `1.0` and `1` match each other if only one of them is known.
-
-    Returns:
-        The rows; notes on names that have no code; and a message for each cell that should be a number and is not, by
-        column and position.
+    becomes NaN, with a note; `1.0` and `1` match each other if only one of them is known. Also returns a message for
+    each cell that should be a number and is not, by column and position.
     """
     gone = [name for name in columns if name not in frame.columns]
     if gone:

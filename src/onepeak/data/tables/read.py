@@ -52,15 +52,9 @@ def read_table(
     """Reads a CSV (comma, semicolon or tab; UTF-8; with a header) as text, or a parquet file.
 
     Faults in single rows raise no error here; they are listed in `faults`. The rows of a CSV are named by their line,
-    the header being row 1.
-
-    Args:
-        path: The file; its suffix determines the format.
-        empty: Whether a row of a CSV with nothing but separators counts as a row.
-        decimal: "," if commas in the numbers of a CSV are decimal even where they might separate thousands. By default
-            they are decimal only in files separated by semicolons or tabs, in unambiguous columns, which a note lists.
-        encoding: The encoding of a CSV; UTF-8 by default.
-        missing: Cells of a CSV that stand for a missing value, besides those that always do.
+    the header being row 1; with `empty`, one with nothing but separators counts. With `decimal` ",", commas in numbers
+    are decimal even where they might separate thousands; by default only in files separated by semicolons or tabs, in
+    unambiguous columns, which a note lists. `missing` are further cells that stand for a missing value.
     """
     suffix = path.suffix.lower()
     if decimal not in (None, ","):
@@ -187,8 +181,7 @@ def class_index_table(
 ) -> tuple[list[str], list[list[str]], tuple[str, ...]] | None:
     """Reads a table whose first row counts its rows and features and names its classes, as scikit-learn writes it.
 
-    Returns the columns `x1`, `x2`, ... and `label`; the rows, with the names of the classes; and the classes, lowest
-    first. None if the counts in the first row do not match the table.
+    Returns the names of the columns, the rows and the classes, lowest first; None if the counts do not match the table.
     """
     first, rest = lines[0], lines[1:]
     classes = tuple(name.strip() for name in first[2:])

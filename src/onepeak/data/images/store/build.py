@@ -208,15 +208,11 @@ def num_cores() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-_PART = 32
-"""The largest number of images per task: small tasks balance the workers; larger ones would not reduce the overhead."""
-
-
 def _decoded(
     pixels: IO[bytes], folder: Path, files: list[ImageFile], resize: Resize, bits: int | None, workers: int
 ) -> Generator[list[DecodedImage], None, None]:
     """Decodes all files into one, part by part and in order, with any number of workers."""
-    size = max(1, min(_PART, len(files) // (16 * workers)))
+    size = max(1, min(32, len(files) // (16 * workers)))  # small tasks balance the workers
     starts = range(0, len(files), size)
     tasks = (Task(folder / f"part-{start}", files[start : start + size], resize, bits) for start in starts)
     with closing(run_tasks(tasks, workers=min(workers, len(starts)), log=folder / "log")) as finished:
@@ -261,10 +257,7 @@ def pieces_of(store: ImageStore, *, size: int = _PIECE) -> Iterator[bytes]:
 
 
 def store_of_pieces(index: StoreIndex, pieces: Iterable[bytes], *, cache_dir: Path) -> ImageStore:
-    """Rebuilds a store from the pieces of `pieces_of`, unless the cache has it; raises `StoreError` for damage.
-
-    Several processes may call this at once: one writes, the others wait and open the same store.
-    """
+    """Rebuilds a store from the pieces of `pieces_of`, unless the cache has it; raises `StoreError` for damage."""
 
     def write(folder: Path) -> StoreIndex:
         with (folder / PIXELS).open("wb") as file:
