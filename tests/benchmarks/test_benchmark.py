@@ -80,11 +80,6 @@ def test_frozen_features_count_until_the_networks_were_trained_whole(runs):
     assert Benchmark(both).sets == ["esl", "swd-frozen"]
 
 
-def test_methods_missing_on_a_set_are_not_ranked(runs):
-    lacking = runs[(runs["method"] != "ce") | (runs["set"] == "esl")]
-    assert Benchmark(lacking).methods == ["peak", "elb"]
-
-
 def test_a_frozen_plan_has_no_terms_on_features():
     plan = frozen(read_plan(EXPERIMENT))
     assert (plan.name, plan.freeze) == ("coffee-frozen", True)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import beyond as command
-from beyond import beyond_image, beyond_table, beyond_tests, common_steps, goal, smaller_steps, whole
+from beyond import beyond_image, beyond_tests, goal
 from reproduction.records import read_runs
 
 ROOT = Path(__file__).parents[2]
@@ -33,26 +33,6 @@ def cells_of(text):
     return {row[0]: row[1:] for row in ([cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines())}
 
 
-def test_the_lowest_validation_error_comes_first(beyond):
-    beyond.loc[beyond["label"] == "ren", "valid_mae"] = 0.01
-    cells = cells_of(beyond_table(beyond))
-    assert next(iter(list(cells)[2:])) == "ren"
-    assert cells["slopes"][1:4] == ["5.50 ± 1.29", "99.95 ± 0.00", "96.0 ± 0.0"]
-    assert next(iter(cells)) == "method (4 splits)"
-
-
-def test_a_method_that_lacks_a_split_is_left_out_of_what_is_told_of_all(beyond):
-    assert set(whole(beyond)["label"]) == {"elb", "ren", "slopes"}
-    lacking = beyond[(beyond["label"] != "ren") | (beyond["split"] > 0)]
-    assert set(whole(lacking)["label"]) == {"elb", "slopes"}
-
-
-def test_methods_with_smaller_steps_are_told_apart(beyond):
-    both = beyond.replace({"label": {"slopes": "slopes-slow"}})
-    assert set(common_steps(both)["label"]) == {"elb", "ren"}
-    assert set(smaller_steps(both)["label"]) == {"slopes-slow"}
-
-
 def test_methods_are_paired_with_the_one_that_is_asked_for(beyond):
     found = beyond_tests(beyond, "ren").set_index("method")
     assert found.loc["slopes", ["splits", "MAE", "MAE, p"]].tolist() == [4, -0.2, 0.125]  # as sure as its sign
@@ -73,28 +53,6 @@ def test_each_part_of_the_goal_is_met_or_missed(beyond):
     )
     assert found["SOI of 99.9 %"] == found["the lowest RPS, tempered"] == "met"
     assert found["97 % of posteriors with one peak"] == "**missed**"
-
-
-def test_the_best_of_the_orderly_stands_beside_the_best_of_all(beyond):
-    third = beyond[beyond["label"] == "slopes"].assign(label="wide", test_mae=9.0, valid_mae=0.5, valid_unimodal=0.98)
-    beyond.loc[beyond["label"] == "slopes", ["valid_mae", "valid_unimodal"]] = 0.01, 0.96
-    both = pd.concat([beyond, third.assign(valid_soi_predicted=0.9995)])
-    cells = cells_of(goal(both))
-    assert cells["aim"] == ["`slopes`", "`wide`"]
-    assert cells["the lowest MAE of all"] == ["met: 5.50", "**missed**: 9.00 (slopes: 5.50)"]
-
-
-def test_a_method_with_smaller_steps_is_also_compared_with_elb_and_ren_that_have_them(beyond):
-    beyond.loc[beyond["label"] == "slopes", "valid_mae"] = 0.01
-    slow = beyond.assign(label=beyond["label"] + "-slow", valid_mae=beyond["valid_mae"] - 0.005)
-    slow.loc[slow["label"] == "elb-slow", "test_mae"] -= 2.0
-    slow.loc[slow["label"] == "ren-slow", "valid_mae"] = 0.0
-    cells = cells_of(goal(pd.concat([beyond, slow])))
-    assert cells["aim"] == ["`slopes-slow`"]  # neither ELB nor REN is chosen, whatever their steps
-    below, alike = cells["MAE significantly below ELB's"][0], cells["the same, ELB with the same steps"][0]
-    assert below.startswith(("met", "open"))
-    assert alike.startswith("**missed**: +0.85")
-    assert cells["the same, REN with the same steps"][0].startswith("met: \N{MINUS SIGN}0.20")
 
 
 def test_an_error_that_is_lower_by_chance_is_not_significantly_lower(beyond):

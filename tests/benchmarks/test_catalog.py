@@ -1,6 +1,5 @@
 """Every name in the images of the whole catalog can be read."""
 
-import io
 from itertools import combinations
 
 import numpy as np
@@ -55,13 +54,6 @@ def test_no_name_covers_a_point_or_leaves_the_image(axes):
     assert len(points) == len(NAMES)
     assert sum(box.count_contains(axes.transData.transform(points)) for box in boxes) == 0
     assert all(axes.figure.bbox.count_contains(box.corners()) == 4 for box in boxes)
-
-
-def test_the_same_table_gives_the_same_image():
-    images = [io.BytesIO(), io.BytesIO()]
-    for image in images:
-        catalog.scatter(table_of(in_order=0.5)).savefig(image)
-    assert images[0].getvalue() == images[1].getvalue()
 
 
 def test_a_diagram_of_ranks_has_room_for_every_name():

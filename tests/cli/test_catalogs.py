@@ -102,11 +102,7 @@ def test_metrics_have_their_ends_in_numbers_or_words():
     records = {record["name"]: record for record in json_of(metrics)}
     assert [records[name]["high"] for name in ("mae", "nll", "qwk")] == ["c - 1", "infinity", 1.0]
     assert (records["qwk"]["low"], records["qwk"]["higher_is_better"], records["qwk"]["default"]) == (-1.0, True, True)
-
-
-@pytest.mark.parametrize(("flag", "wanted"), [("--default", True), ("--further", False)])
-def test_the_default_metrics_or_the_others_can_be_listed_alone(flag, wanted):
-    assert names(metrics, flag) == [name for name in NAMES if (name in DEFAULT_NAMES) is wanted]
+    assert set(names(metrics, "--default")) == set(DEFAULT_NAMES) == set(NAMES) - set(names(metrics, "--further"))
 
 
 @pytest.fixture
@@ -154,9 +150,3 @@ def test_what_was_found_stands_beside_what_should_be_there(fgnet):
 def test_what_is_not_known_or_has_no_use_is_refused(command, arguments, error, message):
     with pytest.raises(error, match=message):
         invoked(command, *arguments)
-
-
-@pytest.mark.parametrize("name", ["mv+elb", "ld+pn"])
-def test_what_the_help_names_is_a_method(name):
-    assert name in invoked(methods, "--help").stdout
-    assert onepeak.method(name, num_classes=3).num_outputs == 3

@@ -161,14 +161,6 @@ def test_the_test_part_of_the_data_that_a_model_was_trained_on(run):
     assert "--part test uses only samples held out of training" in whole
 
 
-def test_with_few_classes_the_table_tells_what_was_given_in_their_place(run, tmp_path):
-    rows = [line.split() for line in run(table_run().folder, write_table(tmp_path / "grades.csv", 90)).splitlines()]
-    classes = [row for row in rows if row and row[0] in ("low", "middle", "high")]
-    given = [[int(number) for number in (*row[1:3], *row[5:])] for row in classes]
-    assert [sum(row[2:]) for row in given] == [row[0] for row in given]
-    assert [row[1] for row in given] == [row[2 + place] for place, row in enumerate(given)]
-
-
 def test_figures_are_given_by_subgroup(run, listed):
     lines = listed.read_text().split("\n")
     listed.write_text("\n".join([f"{lines[0]},site", *(f"{line},{'ab'[n % 2]}" for n, line in enumerate(lines[1:]))]))

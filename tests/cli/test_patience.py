@@ -41,13 +41,3 @@ def test_compare_takes_it_from_a_file_and_its_report_says_how_many_stopped(run, 
         assert len(pd.read_csv(run_folder / "history.csv")) < 60
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "at most 60; 2 of 2 runs stopped early" in page
-
-
-def test_a_dry_run_says_at_most(run, table, tmp_path):
-    flags = ("compare", table, "--methods", "ce", "--folds", 1, *LOOK, "--out", tmp_path / "out", "--dry-run")
-    status, output, errors = run(*flags)
-    assert status == 0, errors
-    assert output.splitlines()[0].split("\t")[-1] == "at most"
-    assert "1 run, 1 to train: at most 60 steps, about" in errors
-    assert "runs without improvement stop early (patience)." in errors
-    assert json.loads(run(*flags, "--json")[1])["runs"][0]["at_most"] is True

@@ -98,9 +98,5 @@ def test_what_cannot_be_served_is_told_in_a_sentence(run, tmp_path):
         run(image_run().folder, "--port", taken.getsockname()[1], "--device", "cpu")
     with pytest.raises(InputError, match="`cost` and `decide` 'cost' must be given together"):
         run(table_run().folder, "--port", 0, "--decide", "cost")
-
-
-@pytest.mark.bad_input
-def test_wrong_usage_ends_with_exit_status_two(run, tmp_path):
     for flags in (("--port", 70_000), ("--max-items", 0), ("--upload-seconds", 0), ("--prot", 1)):
         assert run(tmp_path, *flags).exit_code == 2

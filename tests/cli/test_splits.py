@@ -87,16 +87,12 @@ def test_missing_images_are_left_out_when_asked(run, faces):
     assert "left out 1 of 24 rows: no such image, images/05.png (row 7)" in output
 
 
-def test_a_program_reads_two_tables_of_tabs_with_every_run(run, faces):
-    output = run(faces, "--protocol", "kfold", "--splits", 5)
-    lines = output.splitlines()
-    assert "run\ttrain\tvalid\ttest\tleaks" in lines
-    assert sum(line.startswith("split") for line in lines) == 25  # a terminal would show twenty
-    assert "0\t8" in {line[:3] for line in lines[lines.index("class\tsamples\ttrain\tvalid\ttest") :]}
-
-
 def test_json_has_every_run(run, faces):
     record = json.loads(run(faces, "--json"))
+    lines = run(faces).splitlines()
+    assert "run\ttrain\tvalid\ttest\tleaks" in lines
+    assert sum(line.startswith("split") for line in lines) == 5
+    assert "0\t8" in {line[:3] for line in lines[lines.index("class\tsamples\ttrain\tvalid\ttest") :]}
     assert record["protocol"] == "kfold"
     assert len(record["runs"]) == 5
     for entry in record["runs"]:
@@ -118,16 +114,6 @@ def test_splits_are_saved_and_read_back(run, faces, tmp_path):
     read = json.loads(run(faces, "--protocol", tmp_path / "out" / "splits.csv", "--json"))
     assert [entry["sizes"] for entry in read["runs"]] == [entry["sizes"] for entry in made["runs"]]
     assert read["protocol"] == "splits.csv"
-
-
-def test_splits_of_a_folder_as_in_the_papers_code_are_shown(run, faces):
-    place = faces.parent / "folds" / "split_0" / "fold_0"
-    place.mkdir(parents=True)
-    for part, items in {"train": range(12), "valid": range(12, 18), "test": range(18, 24)}.items():
-        lines = "".join(f"images/{number:02}.png,{number % 3}\n" for number in items)
-        (place / f"{part}_s_0_f_0.csv").write_text(lines)
-    record = json.loads(run(faces, "--protocol", faces.parent / "folds", "--json"))
-    assert (record["protocol"], record["runs"][0]["sizes"]) == ("folds", {"train": 12, "valid": 6, "test": 6})
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".json"])

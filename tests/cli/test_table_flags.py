@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 import onepeak
-from onepeak.data.source import DataSource
 
 LOOK = ("--label", "grade", "--epochs", 2, "--device", "cpu")
 FEW_INTEGERS = "Note: few different integers in site (3)"
@@ -176,29 +175,6 @@ def test_what_may_be_thousands_is_refused_everywhere_until_it_is_said(run, doubt
     assert (status, json.loads(output)["items"]) == (0, 80), errors
 
 
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("data", "decimal", "message"),
-    [
-        ("german.csv", ".", "`decimal` must be ',' or left out, got '.'"),
-        ("rows.parquet", ",", "`decimal` has no use for a parquet file"),
-        ("list.csv", ",", "`decimal` has no use for a list of images"),
-        ("biopsies", ",", "`decimal` has no use for the data set biopsies"),
-    ],
-)
-def test_where_it_says_nothing_it_is_refused(german, data, decimal, message):
-    folder = german.parent
-    pd.read_csv(folder / "points.csv").to_parquet(folder / "rows.parquet")
-    (folder / "list.csv").write_text("path,grade\na.png,1\n")
-    with pytest.raises(onepeak.errors.InputError) as error:
-        DataSource(
-            data if data == "biopsies" else folder / data,
-            label=None if data == "biopsies" else "grade",
-            decimal=decimal,
-        ).open()
-    assert message in str(error.value)
-
-
 def flags_of(command, table, out, *more):
     how = ("--label", "grade", "--order", "0..3", "--epochs", 2, "--device", "cpu", "--out", out)
     return (command, table, *how, *(("--method", "elb") if command == "train" else ("--methods", "elb")), *more)
@@ -243,15 +219,6 @@ def test_bad_rows_are_left_out_as_if_they_were_not_there(run, bad, clean, tmp_pa
     assert json.loads(output)["items"] == 74
     status, output, errors = run("splits", bad, "--label", "grade", "--order", "0..3", "--skip-bad", "--json")
     assert (status, json.loads(output)["items"]) == (0, 74), errors
-
-
-@pytest.mark.bad_input
-def test_a_table_that_is_mostly_bad_is_refused_with_the_flag(run, table, tmp_path):
-    path = tmp_path / "grades.csv"
-    pd.read_csv(table).assign(grade=[None] * 41 + [0, 1, 2] * 13).to_csv(path, index=False)
-    status, _, errors = run(*flags_of("train", path, tmp_path / "out", "--skip-bad"))
-    assert status == 2
-    assert "With --skip-bad at most half of the rows may be left out, not 41 of 80 rows." in errors
 
 
 def test_other_encodings_and_cells_that_stand_for_nothing_are_read_in_training_and_after(run, tmp_path):

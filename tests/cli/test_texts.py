@@ -46,7 +46,7 @@ def trained(folder):
     ]
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(folder)
-        patched.setattr("sys.argv", ["onepeak", *words, "--cache=cache", "--logger=none", "--quiet"])
+        patched.setattr("sys.argv", ["onepeak", *words, "--out=model", "--cache=cache", "--logger=none", "--quiet"])
         with pytest.raises(SystemExit):
             main()
     return folder / "model"
@@ -110,19 +110,7 @@ def test_a_comparison_that_trains_the_encoder_is_finished_with_a_trained_one(fol
 
 @pytest.mark.usefixtures("here", "no_pages")
 def test_methods_are_compared_on_the_same_features(folder, flags, run, tmp_path):
-    words = (
-        "--methods",
-        "ce,peak",
-        "--splits",
-        "1",
-        "--folds",
-        "1",
-        "--epochs",
-        "2",
-        "--quiet",
-        "--out",
-        tmp_path / "out",
-    )
+    words = ("--methods=ce,peak", "--splits=1", "--folds=1", "--epochs=2", "--quiet", "--out", tmp_path / "out")
     status, _, errors = run("compare", folder / "reviews.csv", *flags, *words)
     assert status == 0, errors
     assert len(list((tmp_path / "cache").glob("texts-*.npz"))) == 1

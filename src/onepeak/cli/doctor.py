@@ -2,8 +2,9 @@
 
 import os
 import platform
-import re
 from importlib.metadata import PackageNotFoundError, requires, version
+
+from packaging.requirements import Requirement  # of torchmetrics
 
 from onepeak import __version__
 from onepeak.cli.options import with_flags
@@ -27,7 +28,7 @@ def doctor(as_json: bool = False) -> None:
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "torch": torch.__version__,
     }
-    devices, extras = _devices(), _missing_by_extra()
+    devices, extras = _devices(), {name: _missing(name) for name in _FOR_USERS}
     if as_json:
         print_json({"versions": versions, "devices": devices, "extras": extras})
         return
@@ -54,26 +55,16 @@ def _devices() -> dict[str, str]:
     return found
 
 
-def _missing_by_extra() -> dict[str, list[str]]:
-    """The packages of each extra that are missing, as the installed onepeak names them."""
+def _missing(extra: str) -> list[str]:
+    """The packages of an extra that are missing, as the installed onepeak names them."""
     try:
         lines = requires("onepeak") or []
     except PackageNotFoundError:  # run from its source
         lines = []
-    packages: dict[str, set[str]] = {name: set() for name in _FOR_USERS}
-    inside: dict[str, set[str]] = {name: set() for name in _FOR_USERS}
-    for line in lines:  # "onepeak[data]; extra == 'train'" or "timm>=1.0.9; extra == 'train'"
-        extra = re.search(r"extra == ['\"](\w+)['\"]", line)
-        if extra is not None and extra[1] in packages:
-            if own := re.match(r"onepeak\[([\w,]+)\]", line):
-                inside[extra[1]] |= set(own[1].split(","))
-            else:
-                packages[extra[1]].add(re.split(r"[\s<>=!~;\[]", line, maxsplit=1)[0])
-
-    def missing(name: str) -> set[str]:
-        return set(filter(_is_missing, packages[name])).union(*map(missing, inside[name]))
-
-    return {name: sorted(missing(name)) for name in _FOR_USERS}
+    needs = [need for need in map(Requirement, lines) if need.marker and need.marker.evaluate({"extra": extra})]
+    inside = [name for need in needs if need.name == "onepeak" for name in need.extras]
+    own = {need.name for need in needs if need.name != "onepeak" and _is_missing(need.name)}
+    return sorted(own.union(*map(_missing, inside)))
 
 
 def _is_missing(package: str) -> bool:

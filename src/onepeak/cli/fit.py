@@ -83,7 +83,7 @@ def fit(
         freeze = weights is not None and fabric.device.type == "cpu" and not trained_from_nothing
     if weights is not None and not trained_from_nothing and ":" not in (backbone or ""):
         plan = {"normalise": "timm", **plan}
-    experiment = options.experiment_of(
+    experiment = options.experiment_on(
         data,
         entries_from_text(methods or METHODS[preset]),
         source=source,

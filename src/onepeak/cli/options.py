@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Mapping
 from copy import copy
+from dataclasses import replace
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -254,7 +255,7 @@ def _given(flags: dict[str, Any]) -> dict[str, Any]:
 
 
 class Command(TyperCommand):
-    """A command whose help has its flags by panel, and that names everything that is missing at once."""
+    """A command whose help has its flags by panel."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Arguments first, then the flags panel by panel; --help is the last."""
@@ -264,15 +265,6 @@ class Command(TyperCommand):
                 each.rich_help_panel, each.metavar = "Output", ""  # type: ignore[attr-defined]
         order: dict[Any, int] = {panel: number for number, panel in enumerate(get_args(Panel))}
         return sorted(found, key=lambda each: order.get(getattr(each, "rich_help_panel", None), -1))
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """As typer does; it would name the first of several missing arguments alone."""
-        given = self.make_parser(ctx).parse_args(args=list(args))[0]
-        missing = [each for each in self.get_params(ctx) if each.required and not given.get(each.name or "")]
-        if len(missing) > 1 and "--help" not in args:
-            names = (each.opts[0] if each.opts[0].startswith("-") else str(each.name).upper() for each in missing)
-            ctx.fail(f"Missing: {', '.join(names)}.")
-        return super().parse_args(ctx, args)
 
 
 def refuse(flags: Mapping[str, object], where: str, fix: str = "leave it out") -> None:
@@ -313,9 +305,8 @@ def network_settings(*, network: tuple[str, ...] = (), **named: str) -> dict[str
     return found | named
 
 
-def experiment_of(
-    data: str,
-    methods: "tuple[MethodEntry, ...]",
+def changed(
+    known: "Experiment",
     *,
     source: dict[str, Any],
     plan: dict[str, Any],
@@ -323,20 +314,26 @@ def experiment_of(
     recipe_changes: dict[str, Any],
     recipe: str | None = None,
 ) -> "Experiment":
-    """The experiment on data that the groups of flags say; `recipe` names a preset or a file."""
-    from onepeak.data.source import DataSource
-    from onepeak.experiment.plan import Experiment, name_for, read_recipe
+    """An experiment with what the groups of flags say instead; `recipe` names a preset or a file."""
+    from onepeak.experiment.plan import read_recipe
 
-    settings, recipe_source = ({}, None) if recipe is None else read_recipe(recipe)
-    return Experiment(
-        name=name_for(data),
-        source=DataSource(data, **source),
-        methods=methods,
+    settings, recipe_source = (known.recipe, known.recipe_source) if recipe is None else read_recipe(recipe)
+    return replace(
+        known,
         recipe=settings | recipe_changes,
         recipe_source=recipe_source and recipe_source.changed_by(recipe_changes),
-        network=network_settings(**network),
+        network=known.network | network_settings(**network),
+        source=replace(known.source, **source),
         **plan,
     )
+
+
+def experiment_on(data: str, methods: "tuple[MethodEntry, ...]", **flags: Any) -> "Experiment":
+    """The experiment on data that the groups of flags say, as `changed` takes them."""
+    from onepeak.data.source import DataSource
+    from onepeak.experiment.plan import Experiment, name_for
+
+    return changed(Experiment(name=name_for(data), source=DataSource(data), methods=methods), **flags)
 
 
 def command_line() -> list[str]:

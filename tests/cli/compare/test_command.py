@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import signal
-import sys
 import time
 
 import numpy as np
@@ -16,7 +15,6 @@ import torch
 from PIL import Image
 
 from forked import Forked
-from onepeak.cli import main
 
 
 def flags_of(table, out, *more):
@@ -95,15 +93,6 @@ def test_rare_classes_can_be_made_to_count_for_all_methods_or_for_one(table, tmp
     assert 'class_weight = "balanced"' in (out / "config.toml").read_text()
     status, _, errors = run("compare", out, "--device", "cpu", "--class-weight", "1,1,1,1")
     assert "recipe.class_weight is 'balanced' there and [1, 1, 1, 1] here" in errors
-
-
-def test_the_record_names_the_program_that_was_called(table, tmp_path, monkeypatch, here, no_pages):
-    out = tmp_path / "out"
-    monkeypatch.setattr(sys, "argv", ["my_method.py", *flags_of(table, out, "--methods", "ce", "--epochs", 1)])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    assert not stopped.value.code
-    assert '"python my_method.py compare ' in (out / "config.toml").read_text()
 
 
 def test_given_the_folder_of_a_comparison_it_goes_on_with_that(table, tmp_path, run, here, no_pages):

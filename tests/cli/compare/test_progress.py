@@ -95,6 +95,10 @@ def test_where_all_was_finished_before_that_is_said_at_the_end(progress, capsys)
         for run in RUNS:
             report(Finished(run=run, result=RESULT))
     assert capsys.readouterr().err == "4 runs were finished before (4 of 4 runs done)\n"
+    with watching(progress, quiet=True) as report:
+        report(Started(run=RUNS[0]))
+    assert capsys.readouterr() == ("", "")
+    assert progress.methods["ce"].running
 
 
 def test_on_a_terminal_the_table_is_live_and_failures_stay_on_the_screen(progress):
@@ -107,10 +111,3 @@ def test_on_a_terminal_the_table_is_live_and_failures_stay_on_the_screen(progres
     assert "ce/split1-fold0 starts again: gone" in shown
     assert "elb/split0-fold0 failed: no luck [of all]" in shown
     assert "1 of 4 runs done" in shown
-
-
-def test_quiet_shows_nothing_and_counts_all_the_same(progress, capsys):
-    with watching(progress, quiet=True) as report:
-        report(Finished(run=RUNS[0], result=RESULT))
-    assert capsys.readouterr() == ("", "")
-    assert progress.count("finished") == 1

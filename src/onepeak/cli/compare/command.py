@@ -92,7 +92,7 @@ def compare(
         source=source,
         plan=plan,
         recipe_changes=recipe_changes,
-        network=options.network_settings(**network),
+        network=network,
     )
     folder = out or begun or Path("out", experiment.name)
     run.check_before(experiment, folder, rows, logger)

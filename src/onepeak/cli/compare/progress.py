@@ -65,8 +65,12 @@ def live_table(progress: Progress, *, elapsed: float) -> "Group":
 
     table = Table("method", "done", "failed", "at work", "mean MAE", "mean SOI")
     for method in progress.methods.values():
+        at_work = [line.removeprefix(f"{method.label}/") for line in _at_work(method)]
+        at_work += [f"{name.removeprefix(f'{method.label}/')} elsewhere" for name in sorted(method.elsewhere)]
+        mae, soi = method.mean("mae"), method.mean("soi_predicted")
+        figures = "" if mae is None else f"{mae:.3f}", "" if soi is None else f"{soi:.1%}"
         done = f"{method.finished}/{method.total}"
-        table.add_row(method.label, done, str(method.failed or ""), _at_work(method), *_figures(method))
+        table.add_row(method.label, done, str(method.failed or ""), ", ".join(at_work), *figures)
     left = progress.left_in_words()
     foot = f"{progress.count('finished')} of {progress.count('total')} runs done, {duration(elapsed)} so far"
     return Group(table, foot if left is None else f"{foot}, {left}")
@@ -104,7 +108,7 @@ class Lines:
             case Failed() | Lost():
                 self._say(f"{_failure_text(event)} ({self._count()})")
             case _ if self.clock() - self.spoke >= _EVERY:
-                at_work = [each for method in self.progress.methods.values() for each in _names_at_work(method)]
+                at_work = [each for method in self.progress.methods.values() for each in _at_work(method)]
                 left = self.progress.left_in_words()
                 rest = "" if left is None else f"; {left}"
                 self._say(f"{', '.join(at_work) or 'waiting for another process'} ({self._count()}{rest})")
@@ -128,21 +132,5 @@ def _failure_text(event: Failed | Lost) -> str:
     return f"{event.run.name} {'failed' if isinstance(event, Failed) else 'starts again'}: {event.message}"
 
 
-def _at_work(method: MethodProgress) -> str:
-    words = [*_names_at_work(method, label=False), *(f"{_short(name)} elsewhere" for name in sorted(method.elsewhere))]
-    return ", ".join(words)
-
-
-def _names_at_work(method: MethodProgress, *, label: bool = True) -> list[str]:
-    return [
-        f"{name if label else _short(name)} epoch {epoch}/{method.epochs}" for name, epoch in method.running.items()
-    ]
-
-
-def _short(name: str) -> str:
-    return name.rpartition("/")[2]
-
-
-def _figures(method: MethodProgress) -> tuple[str, str]:
-    mae, soi = method.mean("mae"), method.mean("soi_predicted")
-    return "" if mae is None else f"{mae:.3f}", "" if soi is None else f"{soi:.1%}"
+def _at_work(method: MethodProgress) -> list[str]:
+    return [f"{name} epoch {epoch}/{method.epochs}" for name, epoch in method.running.items()]

@@ -12,12 +12,11 @@ from onepeak._core.check import check_choice
 from onepeak._core.files import expanded
 from onepeak._core.wording import counted, counted_splits, duration, listed
 from onepeak.cli.compare.progress import watching
-from onepeak.cli.options import command_line, refuse
+from onepeak.cli.options import changed, command_line, experiment_on, refuse
 from onepeak.cli.output import print_json, print_note, print_notes, print_results, print_table
 from onepeak.cli.report import findings_record, print_findings, write_with_progress
 from onepeak.cli.train.warnings import first_weights_notes
 from onepeak.data.datasets import DATASETS
-from onepeak.data.source import DataSource
 from onepeak.errors import InputError, MissingExtraError, OnepeakError, StoppedError
 from onepeak.experiment.compare import Outcome, compare
 from onepeak.experiment.estimate import PlannedRun, plan_runs
@@ -26,7 +25,7 @@ from onepeak.experiment.executors.local import LocalExecutor
 from onepeak.experiment.executors.ray import RayExecutor
 from onepeak.experiment.folder import check_folder_path, config_of
 from onepeak.experiment.grid import grid
-from onepeak.experiment.plan import Experiment, entries_from_text, name_for, read_recipe, setting_value
+from onepeak.experiment.plan import Experiment, entries_from_text, setting_value
 from onepeak.experiment.plan_file import read_plan
 from onepeak.experiment.prepared import PreparedExperiment, open_experiment, recipe_of
 from onepeak.experiment.results import read_results
@@ -57,39 +56,22 @@ def tuned_values(pairs: Sequence[str]) -> dict[str, list[object]]:
 
 
 def experiment_of(
-    data: str,
-    *,
-    source: dict[str, Any],
-    plan: dict[str, Any],
-    recipe_changes: dict[str, Any],
-    network: dict[str, Any],
-    methods: str | None = None,
-    recipe: str | None = None,
+    data: str, *, source: dict[str, Any], methods: str | None = None, recipe: str | None = None, **flags: Any
 ) -> tuple[Experiment, Path | None]:
     """The experiment of a file, of a begun comparison or on data, with what the flags say instead; that comparison."""
     begun = None if data in DATASETS or data.endswith(".toml") else config_of(expanded(data))
     file = expanded(data) if data.endswith(".toml") else begun
     if file is None:
-        known = Experiment(name=name_for(data), source=DataSource(data), methods=entries_from_text("paper,peak"))
-    else:
-        known = read_plan(file)
-        if table := _table_in_root(known, source):
-            source = source | {"data": str(table), "root": None}
-    settings, recipe_source = known.recipe, known.recipe_source
-    if recipe is not None:
-        settings, recipe_source = read_recipe(recipe)
-    elif methods is not None and recipe_source is not None:  # the file's other methods may use what these do not
-        recipe_source = replace(recipe_source, exempt=frozenset(settings))
-    experiment = replace(
-        known,
-        methods=known.methods if methods is None else entries_from_text(methods, known=known.methods),
-        recipe=settings | recipe_changes,
-        recipe_source=recipe_source and recipe_source.changed_by(recipe_changes),
-        network=known.network | network,
-        source=replace(known.source, **source),
-        **plan,
-    )
-    return experiment, begun and begun.parent
+        entries = entries_from_text(methods or "paper,peak")
+        return experiment_on(data, entries, source=source, recipe=recipe, **flags), None
+    known = read_plan(file)
+    if table := _table_in_root(known, source):
+        source = source | {"data": str(table), "root": None}
+    if methods is not None:
+        known = replace(known, methods=entries_from_text(methods, known=known.methods))
+        if known.recipe_source is not None:  # the file's other methods may use what these do not
+            known = replace(known, recipe_source=replace(known.recipe_source, exempt=frozenset(known.recipe)))
+    return changed(known, source=source, recipe=recipe, **flags), begun and begun.parent
 
 
 def _table_in_root(plan: Experiment, changes: Mapping[str, Any]) -> Path | None:

@@ -52,7 +52,7 @@ def train(
         variant=variant or named_variant or "corrected",  # type: ignore[arg-type]  # checked there
         settings=named_settings | options.settings_of(settings),
     )
-    experiment = options.experiment_of(
+    experiment = options.experiment_on(
         data,
         (entry,),
         source=source,
