@@ -23,7 +23,7 @@ from onepeak.report.source import Source
 from onepeak.report.summary import summary
 from onepeak.report.tables import WideTable
 from report.whole_runs import write_failure, write_whole_comparison, write_whole_run
-from run_folders import write_result, write_run
+from run_folders import write_run
 
 
 @pytest.fixture(scope="module")
@@ -268,16 +268,6 @@ def test_the_page_says_what_was_found_and_shows_the_table(folder, report, page):
     assert "The folder has no config.toml that says where the data lie." in page.text
 
 
-def test_only_the_metrics_that_were_measured_are_explained(tmp_path):
-    write_result(tmp_path, method="elb")
-    result = json.loads((tmp_path / "result.json").read_text())
-    result["metrics"]["test"] = {"mae": 0.5, "soi_predicted": 0.9}
-    (tmp_path / "result.json").write_text(json.dumps(result))
-    text = write_report(tmp_path).page.read_text()
-    explained = text.partition("Definitions of the metrics")[2].partition("</dl>")[0]
-    assert re.findall(r"<code>(\w+)</code>", explained) == ["mae", "soi_predicted"]
-
-
 def test_every_chart_has_a_place_and_every_place_a_chart(page):
     places = [given["data-figure"] for given in page.all("div") if "data-figure" in given]
     assert len(places) == len(set(places))
@@ -361,14 +351,6 @@ def test_several_folders_are_one_report_with_a_block_each_and_their_ranks(tmp_pa
     assert (tmp_path / "report" / "ranks-mae.png").is_file()
     assert (tmp_path / "report" / "figures" / "two-tradeoff.pdf").is_file()
     assert not (tmp_path / "one" / "report.html").exists()
-
-
-def test_classes_have_the_names_that_the_experiment_recorded(tmp_path):
-    write_whole_comparison(tmp_path, {"ce": 2.0, "elb": 0.0}, splits=1, num_classes=3)
-    (tmp_path / "config.toml").write_text("data = 'gone.csv'\n[record]\nclasses = ['low', 'middle', 'high']\n")
-    charts = page_of(write_report(tmp_path)).charts
-    (confusion,) = (chart for name, chart in charts.items() if name.endswith("-confusion-0"))
-    assert list(confusion["layout"]["xaxis"]["ticktext"]) == ["low", "middle", "high"]
 
 
 @pytest.mark.parametrize("names", [("short", "long"), ("o/a", "o_a")])

@@ -11,10 +11,6 @@ def test_p_values_read_as_journals_want_them(p_value, text):
     assert p_text(p_value) == text
 
 
-def test_a_constraint_on_a_method_keeps_both_names():
-    assert display_name("slopes+elb") == "slopes+ELB"
-
-
 def test_names_that_are_not_the_catalogs_stay_as_they_are():
     METHODS.add(replace(METHODS["ce"], name="abc"))
     try:

@@ -73,13 +73,6 @@ def test_a_row_is_called_by_its_line_in_the_file_whatever_was_left_out_before_it
     assert source.name(1, "a.png", 1) == "a.png"
 
 
-def test_a_list_is_opened_by_its_column_of_images(files, tmp_path):
-    items = files.manifest.items
-    (tmp_path / "list.csv").write_text("scan,label\n" + "".join(f"{items.root / path},1\n" for path in items.paths[:2]))
-    config = {"data": str(tmp_path / "list.csv"), "order": "0,1", "path": "scan"}
-    assert open_source(config, "list").image(1).size == (24, 16)
-
-
 def test_without_data_there_is_nothing():
     source = Source(manifest=None, reason="gone")
     assert source.place(0, None, 0) is None

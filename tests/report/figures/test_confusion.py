@@ -49,24 +49,11 @@ def test_in_print_numbers_are_white_on_dark_cells_only():
     ]  # fmt: skip
 
 
-def test_a_class_without_a_sample_has_no_number():
-    table = np.array([[1, 0], [0, 0]])
-    assert [each.text for each in interactive_confusion(table, ["low", "high"]).data[1:]] == [("100",)]
-
-
 def test_ten_methods_of_seventy_classes_fit_and_their_axes_stay_readable():
     confusions = {f"method{each}": np.eye(70, dtype=np.int64) for each in range(10)}
     figure = printed_confusions(confusions, [str(age) for age in range(70)])
     assert sum(axes.get_visible() for axes in figure.axes) == 10
     assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["0", "10", "20", "30", "40", "50", "60"]
-
-
-@pytest.mark.parametrize(
-    ("names", "turned"), [(["I", "II", "III", "IV"], 0), (["none", "mild", "moderate", "severe"], 90)]
-)
-def test_in_print_names_are_turned_only_where_they_do_not_fit(names, turned):
-    figure = printed_confusions(dict.fromkeys(("ce", "elb", "slopes"), np.eye(4, dtype=np.int64)), names)
-    assert {label.get_rotation() for axes in figure.axes for label in axes.get_xticklabels()} == {turned}
 
 
 LOOKS = styles({"ce": "ce", "elb": "elb"})

@@ -35,12 +35,6 @@ def test_runs_of_different_length_count_as_far_as_half_of_them_go():
     assert curve([*short, np.array([5.0, 9.0, 9.0])]).epochs.tolist() == [1]  # one of three would be no mean of them
 
 
-def test_an_epoch_whose_metric_is_not_defined_is_a_gap():
-    found = curve([np.array([np.nan, 1.0])])
-    assert np.isnan(found.mean[0])
-    assert found.mean[1] == 1
-
-
 def test_long_trainings_are_thinned_after_smoothing():
     found = curve([np.arange(1000.0)])
     assert len(found.epochs) <= MOST_POINTS
@@ -76,8 +70,3 @@ def test_epochs_are_whole_numbers_on_the_axis(num_epochs):
 def test_a_history_of_every_epoch_stays_as_it_is():
     values = np.array([3.0, np.nan, 1.0])
     np.testing.assert_array_equal(at_every_epoch(np.arange(3), values), values)
-
-
-def test_epochs_that_were_not_kept_lie_on_a_straight_line_between_those_that_were():
-    course = at_every_epoch(np.array([0, 2, 6]), np.array([1.0, 2.0, 0.0]))
-    assert course.tolist() == [1.0, 1.5, 2.0, 1.5, 1.0, 0.5, 0.0]

@@ -32,9 +32,6 @@ def test_the_accused_is_drawn_last_and_thickest_over_the_others_and_the_truth():
     assert (other.name, accused.name) == ("elb", "ce")
     assert accused.line.width > other.line.width
     assert accused.y.tolist() == pytest.approx([0.5, 0.1, 0.4])
-
-
-def test_without_a_true_posterior_only_the_methods_are_drawn():
     figure = interactive_case(replace(CASE, truth=None), CLASSES, LOOKS)
     assert [trace.name for trace in figure.data] == ["elb", "ce"]
     assert figure.layout.shapes[0].x0 == 1
@@ -49,14 +46,7 @@ def test_in_print_a_case_has_its_image_or_its_row_if_there_is_one():
     assert texts == [[], ["age\nprice in $ of the year be…", "41\n$5"], ["", ""]]
     assert figure.axes[0].get_title() == "ce: low, then high; true middle"
     assert len(figure.axes[1].lines) == 3
-
-
-def test_in_print_a_prediction_that_is_not_the_most_probable_class_is_named():
-    figure = printed_cases([replace(CASE, predicted={"ce": 1, "elb": 1})], [{}], CLASSES, LOOKS)
-    assert figure.axes[0].get_title() == "ce: low, then high;\npredicted middle; true middle"
-
-
-def test_in_print_a_case_without_its_sample_has_the_whole_width():
-    figure = printed_cases([CASE, CASE], [{}, {}], CLASSES, LOOKS)
-    assert [len(axes.lines) for axes in figure.axes] == [3, 3]
-    assert figure.axes[1].get_title() == "ce: low, then high; true middle"
+    decided = replace(CASE, predicted={"ce": 1, "elb": 1})  # not the most probable class
+    figure = printed_cases([CASE, decided], [{}, {}], CLASSES, LOOKS)
+    assert [len(axes.lines) for axes in figure.axes] == [3, 3]  # without samples, over the whole width
+    assert figure.axes[1].get_title() == "ce: low, then high;\npredicted middle; true middle"

@@ -25,6 +25,7 @@ def test_a_line_goes_through_what_was_stated_and_what_came_true():
     assert (list(diagonal.x), list(diagonal.y)) == ([0, 1], [0, 1])
     assert (list(ce.x), list(ce.y), list(ce.customdata)) == ([0.3, 0.5], [0.2, 0.4], [400, 100])
     assert [ce.name, elb.name] == ["ce", "elb"]
+    assert [len(trace.x) for trace in interactive_reliability(FOUND, LOOKS, statement="cumulative").data] == [2, 1, 1]
     assert ce.line.color == LOOKS["ce"].colour
 
 
@@ -33,10 +34,6 @@ def test_a_dot_has_the_area_of_its_statements_but_can_always_be_seen():
     assert list(figure.data[1].marker.size) == pytest.approx([14, 14 / 2])
     many = {"ce": points((0.1, 0.1, 10_000), (0.3, 0.5, 10))}
     assert min(interactive_reliability(many, LOOKS, statement="confidence").data[1].marker.size) == 14 / 4
-
-
-def test_the_cumulative_statements_have_their_own_points():
-    assert [len(trace.x) for trace in interactive_reliability(FOUND, LOOKS, statement="cumulative").data] == [2, 1, 1]
 
 
 def test_print_shows_both_statements_before_and_after():
@@ -51,12 +48,6 @@ def test_print_shows_both_statements_before_and_after():
     assert trained.lines[1].get_xydata() == pytest.approx(np.array([[30, 20], [50, 40]]))
     assert calibrated.lines[1].get_xydata() == pytest.approx(np.array([[50, 50], [70, 60]]))
     assert len(cumulative.lines[1].get_xydata()) == 1
-
-
-def test_bins_of_a_handful_are_left_out_unless_all_are():
-    found = {"ce": points((0.3, 0.2, 400), (0.9, 1.0, 2)), "elb": points((0.5, 0.5, 3), (0.7, 0.0, 1))}
-    _, ce, elb = interactive_reliability(found, LOOKS, statement="confidence").data
-    assert (list(ce.x), list(elb.x)) == ([0.3], [0.5, 0.7])
 
 
 BROKEN = {
@@ -92,9 +83,8 @@ def test_how_much_is_left_out_is_said():
     assert left_out(BROKEN, "cumulative") == ""  # of each only the first bin
     whole = {"ce": Reliability(num_bins=5, confidence=(), cumulative=BROKEN["ce"].confidence)}
     assert left_out(whole, "cumulative") == "Not shown: 1 point of under 10 events (9 of 499)."
+    few = {"elb": points((0.5, 0.5, 3), (0.7, 0.0, 1))}  # all are shown where every bin holds a handful
+    assert left_out(few, "confidence") == ""
+    assert list(interactive_reliability(few, LOOKS, statement="confidence").data[1].x) == [0.5, 0.7]
     below = [axes.get_xlabel() for axes in printed_reliability(BROKEN, FOUND, LOOKS).axes]
     assert below == [f"stated (%)\n{told}", "stated (%)", "stated (%)", "stated (%)"]
-
-
-def test_where_every_bin_holds_a_handful_all_are_shown_and_none_is_left_out():
-    assert left_out({"elb": points((0.5, 0.5, 3), (0.7, 0.0, 1))}, "confidence") == ""
