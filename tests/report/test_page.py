@@ -13,10 +13,9 @@ import pytest
 from PIL import Image
 
 from onepeak.experiment.results import read_results
-from onepeak.experiment.run_files import read_config
 from onepeak.report import write_report
 from onepeak.report.figures.canvas import interactive, printed
-from onepeak.report.page import BlockText, Provenance, page_html, read_provenance, subtitle
+from onepeak.report.page import BlockText, page_html, read_provenance, subtitle
 from onepeak.report.run_data import gather
 from onepeak.report.sections import Card, Chart, Section
 from onepeak.report.source import Source
@@ -40,12 +39,10 @@ def html():
         subtitle="",
         findings=(),
         tables=(WideTable(title="", header=(), rows=(), caption=""),),
-        paper=(),
         looks={},
         failed=(),
         notes=(),
         sections=((section, "figures/confusion.png"),),
-        provenance=Provenance(commands=(), config=""),
     )
     return page_html([block, replace(block, id="two")], metrics=())
 
@@ -98,8 +95,8 @@ def recorded(tmp_path):
 
 
 def test_what_the_first_run_recorded_is_told(recorded):
-    provenance = read_provenance(recorded, None, read_results(recorded))
-    assert provenance.facts == {
+    provenance = read_provenance(recorded, read_results(recorded))
+    assert provenance["facts"] == {
         "runs": "3, seeds 0",
         "protocol": "random",
         "samples": "60 train, 20 validation, 20 test (first run)",
@@ -108,22 +105,22 @@ def test_what_the_first_run_recorded_is_told(recorded):
         "machine": "cpu, precision 32-true",
         "versions": "torch 2.15.0",
     }
-    assert (provenance.commands, provenance.config) == ((), "")
+    assert (provenance["commands"], provenance["config"]) == ((), "")
 
 
 def test_runs_that_patience_ended_are_counted(tmp_path):
     for split, epochs in enumerate((23, 60, 31)):
         write_run(tmp_path, method="elb", split=split, epochs=epochs, selected_by="mae", recipe={"epochs": 60})
-    facts = read_provenance(tmp_path, None, read_results(tmp_path)).facts
+    facts = read_provenance(tmp_path, read_results(tmp_path))["facts"]
     assert facts["epoch"] == "chosen by validation mae, of at most 60; 2 of 3 runs stopped early"
 
 
 def test_the_commands_and_the_settings_are_told_where_they_are_written_down(recorded):
     typed = ["onepeak compare mine", "onepeak compare mine --splits 3"]
     (recorded / "config.toml").write_text(f"data = 'mine'\n[record]\ncommands = {typed}\n")
-    provenance = read_provenance(recorded, read_config(recorded), read_results(recorded))
-    assert provenance.commands == tuple(typed)
-    assert provenance.config.startswith("data = 'mine'")
+    provenance = read_provenance(recorded, read_results(recorded))
+    assert provenance["commands"] == tuple(typed)
+    assert provenance["config"].startswith("data = 'mine'")
 
 
 @pytest.mark.parametrize(
@@ -139,13 +136,13 @@ def test_the_commands_and_the_settings_are_told_where_they_are_written_down(reco
 )
 def test_items_groups_and_what_was_left_out_are_told(tmp_path, data, text):
     write_run(tmp_path, method="elb", data=data)
-    assert read_provenance(tmp_path, None, read_results(tmp_path)).facts["data"] == text
+    assert read_provenance(tmp_path, read_results(tmp_path))["facts"]["data"] == text
 
 
 def test_of_earlier_runs_less_is_told(tmp_path):
     write_run(tmp_path, method="elb")
     (tmp_path / "config.toml").write_text("[record]\ndataset = 'mine'\nitems = 1002\n")
-    facts = read_provenance(tmp_path, read_config(tmp_path), read_results(tmp_path)).facts
+    facts = read_provenance(tmp_path, read_results(tmp_path))["facts"]
     assert (facts["data"], facts["machine"]) == ("1,002 samples", "not recorded, precision not recorded")
     assert "versions" not in facts
 

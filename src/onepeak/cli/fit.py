@@ -1,6 +1,5 @@
 """`onepeak fit`: the best model in the minutes given. `onepeak finish`: the model that a comparison chose."""
 
-import os
 import time
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -58,7 +57,7 @@ def fit(
 
     Example: onepeak fit biopsies --minutes 5 --preset fast --out model
     """
-    began = time.monotonic() - _seconds_of_start()
+    began = time.monotonic()
 
     import torch
 
@@ -200,15 +199,6 @@ def finish(
         content = "one network of all samples" if refit else counted(len(choice.runs), "network")
         print_note(f"{choice.label}: validation {choice.select} {choice.value:.3f}, {content}")
     _tell_model(out, quiet=quiet)
-
-
-def _seconds_of_start() -> float:
-    """Returns how long ago this process began, where the system tells: on a busy machine that counts."""
-    try:
-        ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
-        return max(0.0, float(Path("/proc/uptime").read_text().split()[0]) - ticks / os.sysconf("SC_CLK_TCK"))
-    except (OSError, ValueError, AttributeError):
-        return 0.0
 
 
 def _tell_model(out: Path, *, quiet: bool) -> None:

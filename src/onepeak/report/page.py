@@ -11,7 +11,6 @@ from onepeak._core.files import write_text_in_one_step
 from onepeak._core.imports import Frame, require
 from onepeak._core.wording import counted, counted_splits, duration, listed
 from onepeak.errors import InputError
-from onepeak.experiment.published import PAPER
 from onepeak.experiment.results import read_results
 from onepeak.experiment.run_files import (
     CONFIG,
@@ -29,21 +28,10 @@ from onepeak.report.findings import Finding, findings
 from onepeak.report.run_data import MOST_NUMBERS, RunData, gather
 from onepeak.report.sections import Section, sections
 from onepeak.report.source import open_source
-from onepeak.report.summary import TABLE_METRICS, TableMetric, blocks, check_rows, summary
+from onepeak.report.summary import TABLE_METRICS, blocks, check_rows, summary
 from onepeak.report.tables import WideTable, wide_tables, write_summary
 from onepeak.training.out_folder import RESULT
 from onepeak.training.run import versions
-
-
-@dataclass(frozen=True, kw_only=True)
-class Provenance:
-    """What the last lines of a report say."""
-
-    commands: tuple[str, ...]
-    """What was typed, each once; none where it was not written down."""
-    config: str
-    """The text of the experiment's settings; empty where there are none."""
-    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,29 +43,18 @@ class BlockText:
     subtitle: str
     findings: tuple[Finding, ...]
     tables: tuple[WideTable, ...]
-    """The first is shown, the others open on demand."""
-    paper: tuple[WideTable, ...]
-    """Beside the paper's figures, where there are some."""
+    """The first is shown, the others open on demand; those beside the paper's figures are shown too."""
     looks: Looks
     failed: tuple[FailedRun, ...]
     notes: tuple[str, ...]
     sections: tuple[tuple[Section, str], ...]
     """Each with the address of its figure for print, beside the page."""
-    provenance: Provenance
-
-
-@dataclass(frozen=True, kw_only=True)
-class PageText:
-    """All that the template is given."""
-
-    title: str
-    subtitle: str
-    version: str
-    metrics: tuple[TableMetric, ...]
-    blocks: tuple[BlockText, ...]
-    diagrams: tuple[str, ...]
-    """Addresses of the diagrams of ranks, beside the page."""
-    plotly_js: str
+    commands: tuple[str, ...] = ()
+    """What was typed, each once; none where it was not written down."""
+    config: str = ""
+    """The text of the experiment's settings; empty where there are none."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """Where the figures come from."""
 
 
 def page_html(blocks: Sequence[BlockText], *, metrics: Iterable[str], diagrams: Sequence[str] = ()) -> str:
@@ -92,16 +69,15 @@ def page_html(blocks: Sequence[BlockText], *, metrics: Iterable[str], diagrams: 
         undefined=jinja2.StrictUndefined,
     )
     one = len(blocks) == 1
-    page = PageText(
+    text: str = environment.get_template("report.html").render(
         title=blocks[0].title if one else f"{len(blocks)} data sets",
         subtitle=blocks[0].subtitle if one else ", ".join(block.title for block in blocks),
         version=versions().get("onepeak", ""),
-        metrics=tuple(TABLE_METRICS[name] for name in dict.fromkeys(metrics)),
-        blocks=tuple(blocks),
-        diagrams=tuple(diagrams),
+        metrics=[TABLE_METRICS[name] for name in dict.fromkeys(metrics)],
+        blocks=blocks,
+        diagrams=diagrams,
         plotly_js=offline.get_plotlyjs(),
     )
-    text: str = environment.get_template("report.html").render(page=page)
     return text
 
 
@@ -113,8 +89,9 @@ def subtitle(data: RunData) -> str:
     return f"{classes}{counted(rows, 'method')} on {splits}, {counted(len(runs), 'run')}"
 
 
-def read_provenance(folder: Path, config: Mapping[str, Any] | None, runs: Frame) -> Provenance:
-    """Reads it from the folder and from its first run."""
+def read_provenance(folder: Path, runs: Frame) -> dict[str, Any]:
+    """Reads `BlockText.commands`, `config` and `facts`: where the figures come from, by a folder and its first run."""
+    config = read_config(folder)
     first = read_run(Path(runs["folder"].iloc[0]) / RESULT)
     record: Mapping[str, Any] = {} if config is None else config.get(RECORD, {})
     seconds = float(runs["seconds"].sum())
@@ -129,11 +106,11 @@ def read_provenance(folder: Path, config: Mapping[str, Any] | None, runs: Frame)
         "machine": f"{first.device or 'not recorded'}, precision {first.precision or 'not recorded'}",
         "versions": ", ".join(f"{name} {version}" for name, version in first.versions.items()),
     }
-    return Provenance(
-        commands=tuple(record.get("commands", ())),
-        config=(folder / CONFIG).read_text(encoding="utf-8") if config is not None else "",
-        facts={name: text for name, text in facts.items() if text},
-    )
+    return {
+        "commands": tuple(record.get("commands", ())),
+        "config": "" if config is None else (folder / CONFIG).read_text(encoding="utf-8"),
+        "facts": {name: text for name, text in facts.items() if text},
+    }
 
 
 def _data(first: RunResult, record: Mapping[str, Any]) -> str:
@@ -264,7 +241,6 @@ def _block_text(
         png, pdf = save(section.printed, out / FIGURES / stem)
         figures += [png, pdf]
         texts.append((section, f"{FIGURES}/{png.name}"))
-    tables = wide_tables(data.summary)
     return BlockText(
         id=name,
         title=data.title,
@@ -277,11 +253,10 @@ def _block_text(
             variation={row: float(each.variation.mean()) for row, each in data.distances.items()},
             calibration=data.calibration,
         ),
-        tables=tuple(table for table in tables if PAPER not in table.title),
-        paper=tuple(table for table in tables if PAPER in table.title),
+        tables=wide_tables(data.summary),
         looks=data.looks,
         failed=failed_runs(folder),
         notes=data.notes,
         sections=tuple(texts),
-        provenance=read_provenance(folder, read_config(folder), data.runs),
+        **read_provenance(folder, data.runs),
     )

@@ -263,30 +263,27 @@ def check_rows(rows: Collection[str], *, against: str | None, alone: str | None 
 
 
 def planned_comparison(
-    runs: Frame, *, alone: str | None = None, against: str | None = None, metric: str = "mae"
+    runs: Frame, *, alone: str | None = None, against: str | None = None
 ) -> PlannedComparison | None:
     """The pair that the user names, or the log-barrier against cross-entropy, or the only pair that there is.
 
-    Returns:
-        None where there is no such pair, or none with a run of the same split and fold.
+    None where there is no such pair, or none with a run of the same split and fold.
     """
     pair = _pair(list(dict.fromkeys(runs["label"])), alone, against)
-    column = f"test_{metric}"
+    column = "test_mae"
     if pair is None or column not in runs:
         return None
-    mae = paired(runs, column, *pair)
-    if not len(mae.differences):
+    tested = paired(runs, column, *pair)
+    if not len(tested.differences):
         return None
     # means over the pairs only, so that they differ by the mean difference
-    keys = [set(zip(own["split"], own["fold"], strict=True)) for own in _rows(runs, *pair)]
-    both = runs[[key in keys[0] & keys[1] for key in zip(runs["split"], runs["fold"], strict=True)]]
-    first, second = _rows(both, *pair)
+    both = runs.pivot(index=["split", "fold"], columns="label", values=column)[list(pair)].dropna().mean()
     return PlannedComparison(
         method=pair[0],
         baseline=pair[1],
-        mae=(float(first[column].mean()), float(second[column].mean())),
-        n=len(mae.differences),
-        p_value=corrected_t_test(mae.differences, test_train_ratio=mae.test_train_ratio),
+        mae=(float(both[pair[0]]), float(both[pair[1]])),
+        n=len(tested.differences),
+        p_value=corrected_t_test(tested.differences, test_train_ratio=tested.test_train_ratio),
     )
 
 
@@ -300,7 +297,3 @@ def _pair(rows: list[str], alone: str | None, against: str | None) -> tuple[str,
         return None
     baseline = against or (BASELINE if BASELINE in rows else rows[0])
     return next(row for row in rows if row != baseline), baseline
-
-
-def _rows(runs: Frame, *labels: str) -> list[Frame]:
-    return [runs[runs["label"] == label] for label in labels]

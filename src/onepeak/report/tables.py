@@ -52,6 +52,8 @@ class WideTable:
     header: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     caption: str
+    beside_paper: bool = False
+    """Whether it has the paper's figures beside ours."""
 
 
 def wide_tables(summary: Frame, *, metrics: Sequence[str] | None = None) -> tuple[WideTable, ...]:
@@ -126,6 +128,7 @@ def paper_table(block: Frame) -> WideTable:
     other = any(row[0].mark for row in rows)
     return WideTable(
         title=f"{block['dataset'].iloc[0]}, beside {PAPER}",
+        beside_paper=True,
         header=(
             "method",
             *(name for m in metrics for name in (f"{TABLE_METRICS[m].short} paper", "ours", "difference")),
