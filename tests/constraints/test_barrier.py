@@ -10,7 +10,7 @@ import onepeak
 import without_float64
 from onepeak import ELBLoss, LogBarrier
 from onepeak.constraints import log_barrier
-from onepeak.constraints.order import order_cost
+from onepeak.constraints.gaps import order_cost
 from onepeak.errors import InputError
 from reference import constraints as reference
 

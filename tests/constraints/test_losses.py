@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from onepeak import ELBLoss, LogBarrier, PenaltyLoss, QuadraticPenalty, UnimodalLoss
 from onepeak.constraints import AugmentedLagrangian
-from onepeak.constraints.order import order_cost
+from onepeak.constraints.gaps import order_cost
 from onepeak.errors import InputError
 from reference import constraints as reference
 

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 import onepeak
 from onepeak import ELBLoss, LogBarrier, PenaltyLoss, QuadraticPenalty
 from onepeak.constraints.cross_entropy import ordered_cross_entropy
-from onepeak.constraints.order import order_cost
+from onepeak.constraints.gaps import order_cost
 from onepeak.kernels import analytic
 
 CONSTRAINTS = {"barrier": lambda c: LogBarrier(c, t=1.7), "penalty": lambda c: QuadraticPenalty(c, 0.3, 0.2)}

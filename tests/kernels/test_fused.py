@@ -7,7 +7,7 @@ from torch.nn import functional as F
 from onepeak import LogBarrier, QuadraticPenalty
 from onepeak.constraints import Hinge
 from onepeak.constraints.cross_entropy import fused_terms, ordered_cross_entropy
-from onepeak.constraints.order import order_cost
+from onepeak.constraints.gaps import order_cost
 from onepeak.errors import InputError
 from onepeak.kernels import fused
 

@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from onepeak import ELBLoss, LogBarrier, PenaltyLoss, QuadraticPenalty
 from onepeak.constraints.cross_entropy import fused_terms
-from onepeak.constraints.order import order_cost
+from onepeak.constraints.gaps import order_cost
 from onepeak.kernels import fused
 
 pytestmark = [

@@ -1,10 +1,9 @@
 """The paper's mathematics: the order constraints on adjacent scores and the losses made of them."""
 
 from onepeak.constraints.barrier import LogBarrier, log_barrier
-from onepeak.constraints.gaps import order_gaps
+from onepeak.constraints.gaps import OrderConstraint, order_gaps
 from onepeak.constraints.lagrangian import AugmentedLagrangian
 from onepeak.constraints.losses import ELBLoss, PenaltyLoss, UnimodalLoss
-from onepeak.constraints.order import OrderConstraint
 from onepeak.constraints.penalty import Hinge, QuadraticPenalty, quadratic_penalty
 
 __all__ = [

@@ -16,8 +16,7 @@ from onepeak._core.check import readable
 from onepeak._core.reduce import Reduction, reduce, weights_of_samples
 from onepeak._core.tensors import Labels, PerClass, PerSample, Scores, full_precision
 from onepeak.constraints.barrier import LogBarrier, log_barrier
-from onepeak.constraints.gaps import signed_gaps
-from onepeak.constraints.order import OrderConstraint, order_cost
+from onepeak.constraints.gaps import OrderConstraint, order_cost, signed_gaps
 from onepeak.constraints.penalty import QuadraticPenalty
 from onepeak.kernels import analytic, fused
 

@@ -8,7 +8,7 @@ from torch import Tensor, distributed
 
 from onepeak._core.check import check_number, in_plain_eager
 from onepeak._core.tensors import Gaps, real_tensors
-from onepeak.constraints.order import OrderConstraint
+from onepeak.constraints.gaps import OrderConstraint
 
 
 @final

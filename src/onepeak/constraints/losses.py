@@ -21,7 +21,7 @@ from onepeak._core.reduce import Reduction, check_reduction, reduce, sample_per_
 from onepeak._core.tensors import LabelProbs, Labels, PerClass, PerSample, Scores, full_precision
 from onepeak.constraints.barrier import T_MAX, LogBarrier
 from onepeak.constraints.cross_entropy import ordered_cross_entropy
-from onepeak.constraints.order import OrderConstraint
+from onepeak.constraints.gaps import OrderConstraint
 from onepeak.constraints.penalty import QuadraticPenalty
 from onepeak.errors import InputError
 

@@ -6,7 +6,7 @@ import torch
 
 from onepeak._core.check import check_number
 from onepeak._core.tensors import Gaps
-from onepeak.constraints.order import OrderConstraint
+from onepeak.constraints.gaps import OrderConstraint
 
 
 def quadratic_penalty(gaps: Gaps, slack: float) -> Gaps:

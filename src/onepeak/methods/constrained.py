@@ -10,8 +10,8 @@ from torch import Tensor
 from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
 from onepeak.constraints.barrier import LogBarrier
 from onepeak.constraints.cross_entropy import ordered_cross_entropy
+from onepeak.constraints.gaps import OrderConstraint, order_cost
 from onepeak.constraints.lagrangian import AugmentedLagrangian
-from onepeak.constraints.order import OrderConstraint, order_cost
 from onepeak.constraints.penalty import Hinge, QuadraticPenalty
 from onepeak.errors import InputError
 from onepeak.methods.cross_entropy import CrossEntropy
