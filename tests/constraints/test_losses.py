@@ -231,12 +231,9 @@ def test_any_number_of_classes_will_do(num_classes):
     [
         (torch.zeros(2, 4), torch.tensor([0, 1]), r"`scores` must have 3 numbers on its last axis, got shape \(2, 4\)"),
         (torch.zeros(2, 3), torch.tensor([0, 3]), r"`labels` must be integers from 0 to 2, got 3\."),
-        (torch.zeros(2, 3), torch.tensor([-1, 1]), r"`labels` must be integers from 0 to 2, got -1\."),
         (torch.zeros(2, 3), torch.tensor([0, -900]), r"`labels` must be integers from 0 to 2, got -900\."),
-        (torch.zeros(2, 3), torch.tensor([900, 1]), r"`labels` must be integers from 0 to 2, got 900\."),
         (torch.zeros(2, 3), torch.tensor([0, 1, 2]), r"`labels` must have shape \(2,\), one per sample, got \(3,\)\."),
         (torch.zeros(2, 3), torch.zeros(2), r"`labels` must be a tensor of integers, got torch\.float32\."),
-        (torch.zeros(2, 3).int(), torch.tensor([0, 1]), r"`scores` must be a floating-point tensor, got torch\.int32"),
         ([[0.0, 1.0, 2.0]], torch.tensor([0]), r"`scores` must be a floating-point tensor, got list\."),
     ],
 )
@@ -264,16 +261,11 @@ def test_scores_that_are_not_finite_are_named():
         (lambda: ELBLoss(1), r"`num_classes` must be an integer >= 2, got 1\."),
         (lambda: ELBLoss(3, reduction="avg"), r"Unknown `reduction` 'avg'\. Known: none, mean, sum\."),
         (lambda: ELBLoss(3, label_smoothing=2), r"`label_smoothing` must be a finite number >= 0 and <= 1, got 2\."),
-        (lambda: ELBLoss(3, weight=torch.ones(4)), r"`weight` must have shape \(3,\), got \(4,\)\."),
         (
             lambda: ELBLoss(3, weight=0.1),
             r"`weight` must be class weights, a floating-point tensor of 3 numbers, one per class, got float\.",
         ),
         (lambda: PenaltyLoss(3, class_weight=torch.ones(4)), r"`class_weight` must have shape \(3,\), got \(4,\)\."),
-        (
-            lambda: ELBLoss(3, weight=torch.tensor([1.0, -2, 1])),
-            r"`weight` must be finite and >= 0, got -2\.",
-        ),
         (lambda: UnimodalLoss(base="ce", constraint=LogBarrier(3)), r"`base` must be a loss of \(scores, labels\)"),
         (
             lambda: UnimodalLoss(base=F.cross_entropy, constraint="elb"),
@@ -289,19 +281,9 @@ def test_scores_that_are_not_finite_are_named():
             lambda: UnimodalLoss(nn.CrossEntropyLoss(reduction="sum"), LogBarrier(3)),
             r"`base` must have reduction='none' or 'mean', got 'sum': it would be treated as a mean\.",
         ),
-        (  # a mean and a sum
-            lambda: UnimodalLoss(F.cross_entropy, LogBarrier(3), reduction="sum")(
-                torch.zeros(2, 3), torch.zeros(2).long()
-            ),
-            r"for sample weights and for any reduction but 'mean', got shape \(\): set its reduction='none'\.",
-        ),
         (
             lambda: UnimodalLoss(lambda s, y: 1.0, LogBarrier(3))(torch.zeros(2, 3), torch.zeros(2).long()),  # noqa: ARG005
             r"`base` must return a tensor, got float\.",
-        ),
-        (
-            lambda: UnimodalLoss(F.cross_entropy, LogBarrier(3))(torch.zeros(2, 3), [0, 1], torch.ones(2)),
-            r"`labels` must be a tensor of integers, got list\.",
         ),
         (
             lambda: ELBLoss(3)(torch.zeros(2, 3), torch.zeros(2).long(), -torch.ones(2)),

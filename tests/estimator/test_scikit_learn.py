@@ -10,9 +10,9 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
+from sklearn.ensemble import VotingClassifier
 from sklearn.feature_selection import RFE
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict, cross_val_score, cross_validate
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -96,13 +96,6 @@ def test_fits_in_threads_give_the_bits_of_fits_alone_and_leave_torch_as_it_was(p
     assert not torch.are_deterministic_algorithms_enabled()
 
 
-def test_cross_validated_posteriors_are_those_of_the_folds(planted):
-    rows, labels = planted
-    found = cross_val_predict(OrdinalClassifier(**QUICK), rows, labels, cv=2, method="predict_proba")
-    assert found.shape == (150, 3)
-    assert (found.argmax(axis=1) == labels).mean() > 0.75
-
-
 def test_a_grid_search_tries_methods_and_their_settings(planted):
     rows, labels = planted
     grid = [{"method": ["ce"]}, {"method": ["elb"], "method_settings": [{"t": 4.0}], "decide": ["median"]}]
@@ -170,42 +163,18 @@ def test_groups_are_cut_into_folds_with_their_rows(planted, routing):
         np.testing.assert_array_equal(estimator.predict_proba(rows), direct.predict_proba(rows))
 
 
-def through(tool, model, rows, labels):
-    """Fits copies of a model by a tool of scikit-learn that puts labels of its own in the place of text."""
-    match tool:
-        case "cross_val_predict":
-            return cross_val_predict(model, rows, labels, cv=2, method="predict_proba")
-        case "stacking":
-            return StackingClassifier([("own", model)], cv=2).fit(rows, labels)
-        case "voting":
-            return VotingClassifier([("own", model)], voting="soft").fit(rows, labels)
-        case "bagging":
-            return BaggingClassifier(model, n_estimators=1, random_state=0).fit(rows, labels)
-
-
 @pytest.mark.bad_input
-@pytest.mark.parametrize("tool", ["cross_val_predict", "stacking", "voting", "bagging"])
-def test_a_tool_that_encodes_text_labels_behind_the_users_back_is_told_of(planted, tool):
+def test_a_tool_that_encodes_text_labels_behind_the_users_back_is_told_of_and_takes_positions_in_the_right_order(
+    planted,
+):
     rows, labels = planted
+    encoding = VotingClassifier([("own", OrdinalClassifier(order=NAMES, **QUICK))], voting="soft")
     message = r"of the order 'low', 'middle', 'high', got 0, 1, 2\. Stacking, voting, bagging, .* alphabetical order"
     with pytest.raises(InputError, match=message):
-        through(tool, OrdinalClassifier(order=NAMES, **QUICK), rows, np.array(NAMES)[labels])
-
-
-def test_places_in_the_right_order_go_through_such_a_tool(planted):
-    rows, labels = planted
-    grades = pd.Series(pd.Categorical.from_codes(labels, NAMES, ordered=True))
-    by_encoder = OrdinalEncoder(categories=[NAMES]).fit_transform(np.array(NAMES)[labels].reshape(-1, 1)).ravel()
-    assert (grades.cat.codes == by_encoder).all()
-    assert through("voting", OrdinalClassifier(**QUICK), rows, grades.cat.codes).score(rows, labels) > 0.75
-
-
-def test_scores_of_scikit_learn_mistake_columns_that_are_not_in_alphabetical_order(planted):
-    rows, labels = planted
-    model = OrdinalClassifier(order=NAMES, **QUICK)
-    by_name = cross_val_score(model, rows, np.array(NAMES)[labels], cv=2, scoring="neg_log_loss").mean()
-    by_number = cross_val_score(OrdinalClassifier(**QUICK), rows, labels, cv=2, scoring="neg_log_loss").mean()
-    assert by_name < by_number - 1
+        encoding.fit(rows, np.array(NAMES)[labels])
+    positions = OrdinalEncoder(categories=[NAMES]).fit_transform(np.array(NAMES)[labels].reshape(-1, 1)).ravel()
+    encoding.set_params(own=OrdinalClassifier(**QUICK))
+    assert encoding.fit(rows, positions).score(rows, labels) > 0.75
 
 
 @pytest.mark.slow

@@ -1,7 +1,5 @@
 """On a GPU: every size of the kernels against double precision, and how they take part in autograd."""
 
-from functools import partial
-
 import pytest
 import torch
 from torch.nn import functional as F
@@ -32,22 +30,6 @@ def test_value_and_gradient_are_those_of_double_precision(name, batch, num_class
     expected = F.cross_entropy(leaf, labels) + order_cost(constraint, leaf, labels).mean()
     torch.testing.assert_close(loss.double(), expected.detach(), rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(gradient.double(), torch.autograd.grad(expected, leaf)[0], rtol=1e-5, atol=1e-6)
-
-
-def test_derivatives_of_derivatives_fall_back_to_autograd():
-    scores = torch.randn(4, 9, device="cuda", requires_grad=True)
-    labels = torch.randint(9, (4,), device="cuda")
-    constraint = LogBarrier(9).cuda()
-
-    def curvature(loss):
-        (slope,) = torch.autograd.grad(loss, scores, create_graph=True)
-        return torch.autograd.grad(slope.square().sum(), scores)[0]
-
-    found = curvature(
-        fused.ordered_cross_entropy(scores, labels, fused_terms(constraint), partial(order_cost, constraint))
-    )
-    expected = curvature(F.cross_entropy(scores, labels) + order_cost(constraint, scores, labels).mean())
-    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", [ELBLoss, PenaltyLoss])
