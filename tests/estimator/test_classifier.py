@@ -142,12 +142,6 @@ class TestSameFit:
         repeated = OrdinalClassifier(**settings).fit(ROWS.repeat(weights, axis=0), LABELS.repeat(weights))
         np.testing.assert_array_equal(weighted.predict_proba(ROWS), repeated.predict_proba(ROWS))
 
-    def test_weights_count_by_their_ratio_only(self):
-        settings = QUICK | {"epochs": 5}
-        first = OrdinalClassifier(**settings).fit(ROWS, LABELS)
-        second = OrdinalClassifier(**settings).fit(ROWS, LABELS, np.full(200, 1024.0))
-        np.testing.assert_allclose(first.predict_proba(ROWS), second.predict_proba(ROWS), rtol=1e-9)
-
     def test_class_weights_are_sample_weights_by_label(self):
         settings = QUICK | {"epochs": 5}
         by_class = OrdinalClassifier(**settings, class_weight="balanced").fit(ROWS, LABELS)
@@ -385,13 +379,6 @@ class TestPickle:
         changed = pickle.loads(pickle.dumps(fitted)).set_params(hidden=(3,), method="slopes")
         copy = pickle.loads(pickle.dumps(changed))
         np.testing.assert_array_equal(copy.predict_interval(ROWS), fitted.predict_interval(ROWS))
-
-    def test_float32_rows_are_computed_in_float32_before_and_after(self):
-        rows = ROWS.astype(np.float32)
-        model = OrdinalClassifier(**QUICK | {"epochs": 3}).fit(rows, LABELS)
-        copy = pickle.loads(pickle.dumps(model))
-        assert next(copy.network_.parameters()).dtype == torch.float32
-        np.testing.assert_array_equal(copy.predict_proba(rows), model.predict_proba(rows))
 
 
 class TestLinear:

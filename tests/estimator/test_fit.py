@@ -39,19 +39,6 @@ def table():
     return DeviceRows(rows=rows, labels=(rows[:, 0] > 0).long() + (rows[:, 0] > 1).long(), weights=weights)
 
 
-def test_one_batch_is_a_step_down_the_weighted_mean_of_the_losses(table):
-    network, reference = make_network(), make_network()
-    recipe = Recipe(optimizer="sgd", lr=0.1, momentum=0.0, weight_decay=0.0)
-    order = torch.Generator().manual_seed(0)
-    loss = train_epoch(network, table, make_optimizer(network, recipe), batch_size=30, order=order)
-    losses = reference.method.sample_losses(reference(table.rows), table.labels)
-    expected = (losses * table.weights).sum() / table.weights.sum()
-    expected.backward()
-    assert loss == pytest.approx(expected.item())
-    for stepped, before in zip(network.parameters(), reference.parameters(), strict=True):
-        torch.testing.assert_close(stepped, before - 0.1 * before.grad)
-
-
 def test_a_weight_means_the_same_in_every_batch(table):
     """With a rate too small to matter, the gradients of an epoch's batches average to that of the whole."""
     network, reference = make_network(), make_network()
@@ -62,12 +49,6 @@ def test_a_weight_means_the_same_in_every_batch(table):
     ((losses * table.weights).sum() / table.weights.sum()).backward()
     for stepped, before in zip(network.parameters(), reference.parameters(), strict=True):
         torch.testing.assert_close((before - stepped) / (5 * 1e-6), before.grad, rtol=1e-3, atol=1e-4)
-
-
-def test_the_loss_before_the_first_step_is_known(table):
-    network = make_network()
-    before = mean_loss(network, table)
-    assert fit_network(network, table, table, Recipe(epochs=1), seed=0).before == before
 
 
 def test_the_barrier_is_tightened_once_an_epoch(table):

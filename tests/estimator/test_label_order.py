@@ -70,11 +70,6 @@ def test_codes_and_two_labels_have_no_gaps(labels):
     assert len(occurring_classes(np.array(labels))) == len(labels)
 
 
-def test_positions_are_places_in_the_order():
-    assert positions_of(np.array(["high", "low", "high"], dtype=object), np.array(GRADES)).tolist() == [2, 0, 2]
-    assert positions_of(np.array([1.0, 3.0]), np.array([1, 2, 3])).tolist() == [0, 2]
-
-
 def test_a_class_without_a_weight_weighs_one_and_a_rare_class_may_be_absent_where_all_have_theirs():
     assert weights_of_classes({3: 2, 1: 0.5}, np.array([1, 2, 3])).tolist() == [0.5, 1.0, 2.0]
     assert weights_of_classes({0: 1, 1: 2, 9: 5}, np.array([0, 1])).tolist() == [1.0, 2.0]

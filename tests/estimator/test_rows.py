@@ -180,49 +180,6 @@ def test_every_sample_is_held_out_equally_often_also_the_only_one_of_its_class()
     assert np.abs(times - 500).max() < 97
 
 
-@given(
-    st.lists(st.tuples(SAMPLE, st.integers(0, 4)), min_size=1).filter(lambda content: any(s[3] for s, _ in content)),
-    st.randoms(),
-    st.permutations(range(5)),
-)
-def test_neither_the_order_of_samples_nor_the_names_of_groups_make_a_difference(content, random, names):
-    def in_order(pairs):
-        plain = samples_of([sample for sample, _ in pairs])
-        groups = np.array([group for _, group in pairs], dtype=np.int64)
-        return sorted_samples(LabelledRows(rows=plain.rows, labels=plain.labels, weights=plain.weights, groups=groups))
-
-    first = in_order(content)
-    again = [(sample, names[group]) for sample, group in content]
-    random.shuffle(again)
-    second = in_order(again)
-    for part in ("rows", "labels", "weights", "groups"):
-        assert np.array_equal(getattr(first, part), getattr(second, part))
-    # the groups hold what they held before, by a dictionary
-    expected, found = {}, {}
-    for sample, group in content:
-        if sample[3]:
-            expected.setdefault(group, []).append(sample)
-    for row, label, weight, group in zip(first.rows, first.labels, first.weights, first.groups, strict=True):
-        found.setdefault(group, []).append((*row, label, weight))
-    assert sorted(map(sorted, expected.values())) == sorted(map(sorted, found.values()))
-
-
-@given(st.lists(st.integers(1, 12), min_size=2, max_size=12), st.floats(0, 0.9), st.integers(0, 9))
-def test_no_group_is_on_two_sides_and_no_more_are_held_out_than_the_share_needs(sizes, share, seed):
-    samples = grouped(sizes)
-    train, held_out = hold_out(samples, share, seed=seed)
-    assert sorted([*train.rows[:, 0], *held_out.rows[:, 0]]) == samples.rows[:, 0].tolist()
-    assert not set(train.groups) & set(held_out.groups)
-    assert len(train)
-    count, out = round(share * len(samples)), [sizes[group] for group in set(held_out.groups)]
-    if count == 0:
-        assert not out
-    elif sum(out) >= count:
-        assert sum(out) - max(out) < count
-    else:
-        assert len(set(train.groups)) == 1
-
-
 @pytest.mark.parametrize(
     ("sizes", "fewest", "held_out"),
     [

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from onepeak.errors import InputError, UnknownNameError
-from onepeak.methods.catalog import CONSTRAINTS, METHODS, is_known, method, methods, parts_of
+from onepeak.methods.catalog import CONSTRAINTS, METHODS, method, methods
 from onepeak.methods.cross_entropy import CrossEntropy
 
 OUTPUTS = torch.randn(20, 5, generator=torch.Generator().manual_seed(0))
@@ -122,19 +122,6 @@ def test_settings_as_on_the_command_line_are_refused_with_the_keywords_to_use(na
         method(name, num_classes=5)
 
 
-def test_a_name_is_taken_apart():
-    for name, smooth, base, constraint in [
-        ("mv", False, "mv", None),
-        ("ld+pn", False, "ld", "pn"),
-        ("smooth-slopes", False, "smooth-slopes", None),  # a method of that name
-        ("smooth-slopes+elb", False, "smooth-slopes", "elb"),
-        ("smooth-rps+elb", True, "rps", "elb"),
-    ]:
-        parts = parts_of(name)
-        assert (parts.smooth, parts.record) == (smooth, METHODS[base])
-        assert parts.constraint is (None if constraint is None else CONSTRAINTS[constraint])
-
-
 @pytest.mark.bad_input
 def test_what_is_no_name_is_refused():
     with pytest.raises(
@@ -215,10 +202,3 @@ def test_levels_under_a_constraint_are_refused_with_the_way_out(variant):
     with pytest.raises(InputError, match=r"`ren` read as levels has no class scores to constrain: use posterior="):
         method("ren+elb", num_classes=5, variant=variant)
     assert method("ren+elb", num_classes=5, posterior="slopes").num_outputs == 5
-
-
-def test_names_with_parts_around_them_are_known():
-    for name in ["mv", "mv+elb", "smooth-mv", "smooth-mv+elb"]:
-        assert is_known(name)
-        assert not is_known(name.replace("mv", "mine"))
-        assert not is_known(f"{name.partition('+')[0]}+mine")

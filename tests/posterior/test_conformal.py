@@ -20,8 +20,6 @@ from onepeak.posterior.conformal import (
     length_scores,
     nested_scores,
     rps_scores,
-    samples_needed,
-    smallest_alpha,
 )
 
 DISTORTIONS = {
@@ -103,18 +101,6 @@ def test_the_labels_up_to_any_other_score_have_no_gap(seed, num_classes, scores_
         assert (row[: place + 1].diff() <= 1e-12).all()
 
 
-def test_coverage_on_average_over_many_draws_is_what_was_promised():
-    """Over 200 draws of 99 samples to learn from and 100 new ones, within four standard errors."""
-    alpha, n, m, draws = 0.1, 99, 100, 200
-    log_probs, labels, _ = graded(11, draws * (n + m))
-    shares = []
-    for part_probs, part_labels in zip(log_probs.split(n + m), labels.split(n + m), strict=True):
-        sets = ContiguousSets(alpha=alpha).calibrate(part_probs[:n], part_labels[:n])
-        shares.append(covers(sets.predict(part_probs[n:]), part_labels[n:]).double().mean().item())
-    error = np.std(shares) / math.sqrt(draws)
-    assert 1 - alpha - 4 * error < np.mean(shares) < 1 - alpha + 1 / (n + 1) + 4 * error
-
-
 def test_per_class_the_promise_holds_for_every_class():
     """Posteriors that never believe in the outer grades fail there when all classes share a threshold."""
     alpha, n, m = 0.1, 4000, 16_000
@@ -167,12 +153,6 @@ def test_the_threshold_is_the_quantile_that_numpy_gives(scores, alpha):
     level = math.ceil(round((n + 1) * (1 - alpha), 9)) / n
     found = conformal_threshold(torch.tensor(scores, dtype=torch.float64), alpha)
     assert found == (math.inf if level > 1 else np.quantile(scores, level, method="inverted_cdf"))
-
-
-@pytest.mark.parametrize("count", [1, 8, 9, 18, 19, 99, 250])
-def test_the_smallest_alpha_is_the_first_of_three_digits_that_will_do(count):
-    found = smallest_alpha(count)
-    assert samples_needed(found) <= count < samples_needed(found - 0.001)
 
 
 def test_a_round_alpha_is_not_moved_by_its_last_binary_digit():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onepeak.errors import InputError
-from onepeak.posterior import DECISIONS, KappaRule, mean, median, minimum_cost, mode
+from onepeak.posterior import KappaRule, mean, median, minimum_cost, mode
 from onepeak.posterior.decide import expected_label
 
 
@@ -91,15 +91,6 @@ def test_autocast_does_not_round_expected_costs():
 def test_a_table_of_costs_that_does_not_fit_is_refused(costs, message):
     with pytest.raises(InputError, match=message):
         minimum_cost(torch.zeros(2, 3).log_softmax(-1), costs)
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize("decide", DECISIONS.values(), ids=DECISIONS)
-def test_what_is_no_posterior_is_not_decided_on(decide):
-    with pytest.raises(InputError, match=r"`log_probs` must not be NaN, got NaN in 1 samples"):
-        decide(torch.tensor([[0.0, torch.nan], [0.5, 0.5]]).log())
-    with pytest.raises(InputError, match=r"`log_probs` must have at least 2 numbers on its last axis, got shape"):
-        decide(torch.zeros(3, 1))
 
 
 def expected_kappa(probs, decided):

@@ -5,7 +5,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import LinearConstraint, minimize
 
 from onepeak.errors import InputError
 from onepeak.metrics.functional import side_order_index
@@ -88,25 +87,6 @@ def test_at_a_given_mode_it_solves_the_quadratic_program(num_classes, most_pairs
         for mode in range(num_classes):
             expected = reference.nearest_with_peak_at(row.exp().numpy(), mode)
             np.testing.assert_allclose(project(row, torch.tensor(mode)).exp().numpy(), expected, atol=1e-10)
-
-
-@pytest.mark.parametrize("mode", range(4))
-def test_at_a_given_mode_it_is_the_nearest_in_kullback_leibler_too(mode):
-    probs = noise(0, 4, scale=1.5).exp().numpy()
-    signs = np.where(np.arange(3) < mode, 1.0, -1.0)
-    rises = signs[:, None] * (np.eye(4)[1:] - np.eye(4)[:-1])
-    order = [LinearConstraint(rises, 0, np.inf), LinearConstraint(np.ones(4), 1, 1)]
-    best = minimize(
-        lambda q: (probs * np.log(probs / q)).sum(),
-        np.full(4, 0.25),
-        jac=lambda q: -probs / q,
-        bounds=[(1e-6, 1)] * 4,
-        constraints=order,
-        method="SLSQP",
-        options={"ftol": 1e-14},
-    )
-    fit = project(torch.tensor(probs).log(), torch.tensor(mode)).exp().numpy()
-    np.testing.assert_allclose(fit, best.x, atol=1e-5)
 
 
 @FORMS
@@ -271,13 +251,8 @@ def test_compiled_it_gives_the_same_rows_and_gradient():
     ("log_probs", "mode", "message"),
     [
         (torch.zeros(2, 3), None, r"`log_probs` must be log-probabilities.*off by 1\.1: apply `log_softmax"),
-        (torch.tensor([[0.0, torch.nan]]), None, "`log_probs` must not be NaN, got NaN in 1 samples"),
-        (torch.zeros(2, 1), None, r"`log_probs` must have at least 2 numbers on its last axis, got shape \(2, 1\)"),
-        (torch.tensor([[0, 1]]), None, r"`log_probs` must be a floating-point tensor, got torch\.int64"),
         (torch.full((1, 2), 0.5).log(), torch.tensor([2]), "`mode` must be integers from 0 to 1, got 2"),
         (torch.full((1, 2), 0.5).log(), torch.tensor(1), r"`mode` must have shape \(1,\), one per sample, got \(\)"),
-        (torch.full((1, 2), 0.5).log(), torch.tensor([0.5]), "`mode` must be a tensor of integers, got torch.float32"),
-        (torch.full((1, 2), 0.5).log(), 1, "`mode` must be a tensor of integers, got int"),
     ],
 )
 def test_bad_input_is_answered_in_one_sentence(log_probs, mode, message):

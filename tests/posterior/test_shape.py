@@ -82,19 +82,6 @@ def test_a_definition_that_is_not_known_or_takes_no_tolerance_is_refused():
         is_unimodal(torch.zeros(3), definition="rounded_to_two_decimals")
 
 
-@pytest.mark.bad_input
-def test_what_is_no_posterior_has_no_shape():
-    for definition in DEFINITIONS:
-        for wrong, message in [
-            (torch.tensor([[0.0, torch.nan], [0.0, 1.0]]), "`log_probs` must not be NaN, got NaN in 1 samples"),
-            ([0.0, 1.0], "`log_probs` must be a floating-point tensor, got list"),
-            (torch.tensor([0, 1]), r"`log_probs` must be a floating-point tensor, got torch\.int64"),
-            (torch.zeros(3, 1), r"`log_probs` must have at least 2 numbers on its last axis, got shape \(3, 1\)"),
-        ]:
-            with pytest.raises(InputError, match=message):
-                is_unimodal(wrong, definition=definition)
-
-
 def posteriors(seed, num_classes, rows=20):
     generator = torch.Generator().manual_seed(seed)
     return (3 * torch.randn(rows, num_classes, dtype=torch.float64, generator=generator)).log_softmax(-1)

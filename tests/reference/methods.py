@@ -45,20 +45,16 @@ def answers(name, outputs, label, *, num_classes, variant="corrected", parameter
 def found(references, name, needed):
     """The reference of that name; where there is none, an error that says what to write."""
     if name not in references:
-        raise LookupError(f"{name!r} has no slow reference. {needed.format(name=name)}")
+        raise LookupError(f"{name!r} has no slow reference. {needed}")
     return references[name]
 
 
 NEEDS_ANSWERS = (
-    "Write a function (scores, label, parameters) that works out one sample from the definition, in plain Python, and "
-    "gives reference.basics.Answers(loss, log_probs, predicted), into the file of its family in tests/reference "
-    "(distance.py, soft_labels.py, levels.py, distribution.py), and name it in METHODS at its end, as "
-    '"{name}": function. One with fewer outputs than classes takes `num_classes` too.'
+    "Write a function (scores, label, parameters) that gives reference.basics.Answers of one sample, into the file of "
+    "its family in tests/reference, and name it in METHODS there. With fewer outputs than classes, it takes "
+    "`num_classes` too."
 )
-NEEDS_COST = (
-    "Write a function (scores, label) that gives the cost of one sample, the sum over `gaps(scores, label)`, into "
-    'tests/reference/methods.py, and name it in COSTS there, as "{name}": function.'
-)
+NEEDS_COST = "Write a function (scores, label) that gives the cost of one sample, and name it in COSTS of this file."
 
 
 def rate_of(outputs, parameters):
