@@ -47,13 +47,27 @@ def test_every_figure_lies_in_its_interval(table_model):
     assert len(inside) > 20
     assert all(inside)
     assert evaluate(table_model, part).confidence is None
-
-
-def test_metrics_whose_resamples_mislead_have_none():
-    sure = confidence_of(*answers(80), costs=None, groups=None)
     always_one = {"accuracy_within_3", "accuracy_within_5"}  # there are few classes
-    assert {name for name, each in sure.metrics.items() if each is None} == set(WITHOUT_INTERVAL) | always_one
-    assert sure.cost is None
+    others = confidence_of(*answers(80), costs=None, groups=None).metrics
+    assert {name for name, each in others.items() if each is None} == set(WITHOUT_INTERVAL) | always_one
+
+
+def test_the_groups_of_the_data_are_those_resampled_and_ten_are_needed(table_model):
+    part = table_run().manifest
+    table_model.description = replace(table_model.description, group="patient")
+    alone = evaluate(table_model, part, confidence=True).notes[-1]
+    assert alone.endswith(
+        "of 90 samples; too short if several are of one patient: name groups with --group ('patient' in training)"
+    )
+    grouped = replace(part, groups=tuple(str(place % 12) for place in range(len(part))))
+    sure = evaluate(table_model, grouped, confidence=True).confidence
+    assert (sure.unit, sure.num_units, sure.note[-10:]) == ("group", 12, " 12 groups")
+    assert sure.metrics["mae"] is not None
+    few = replace(part, groups=tuple(str(place % 3) for place in range(len(part))))
+    found = evaluate(table_model, few, confidence=True)
+    assert "no 95 % confidence intervals: 3 groups, and 10 are needed" in found.notes
+    assert found.confidence.num_resamples == 0
+    assert not any([*found.confidence.metrics.values(), *found.confidence.calibrated.values()])
 
 
 def test_shares_and_means_have_the_spread_of_their_standard_errors():
@@ -101,37 +115,16 @@ def test_groups_are_resampled_whole():
     assert narrow[1] - narrow[0] < 0.5 * (grouped.metrics["mae"][1] - grouped.metrics["mae"][0])
 
 
-def test_the_groups_of_the_data_are_those_resampled(table_model):
-    part = table_run().manifest
-    grouped = replace(part, groups=tuple(str(place % 12) for place in range(len(part))))
-    sure = evaluate(table_model, grouped, confidence=True).confidence
-    assert (sure.unit, sure.num_units) == ("group", 12)
-    assert sure.metrics["mae"] is not None
-    few = replace(part, groups=tuple(str(place % 3) for place in range(len(part))))
-    found = evaluate(table_model, few, confidence=True)
-    assert "no 95 % confidence intervals: 3 groups, and 10 are needed" in found.notes
-    assert found.confidence.num_resamples == 0
-    assert not any([*found.confidence.metrics.values(), *found.confidence.calibrated.values()])
-
-
-def test_items_of_a_model_that_was_trained_with_groups_are_said_to_give_short_intervals(table_model, monkeypatch):
-    part = table_run().manifest
-    monkeypatch.setattr(table_model, "description", replace(table_model.description, group="patient"))
-    note = evaluate(table_model, part, confidence=True).notes[-1]
-    resampled = "95 % confidence intervals: 1,000 resamples of 90 samples"
-    assert note == (
-        f"{resampled}; too short if several are of one patient: name groups with --group ('patient' in training)"
-    )
-    named = replace(part, groups=tuple(str(place % 30) for place in range(90)))
-    assert evaluate(table_model, named, confidence=True).notes[-1].endswith(" of 30 groups")
-
-
-def test_many_items_or_classes_are_resampled_less_often(monkeypatch):
+def test_many_items_or_classes_are_resampled_less_often_or_not_at_all(monkeypatch):
     """40,000 numbers: 80 items and 9 pairs of classes are 89 a resample, and 240 more for all of them together."""
     monkeypatch.setattr(confidence, "_MOST_NUMBERS", 40_000)
     assert confidence._resamples(20, 3)[0] == 1000
     assert confidence._resamples(80, 3)[0] == 40_000 // 89
     assert confidence._resamples(80, 10)[0] == 40_000 // 180
+    measured, shown = answers(4000)
+    sure = confidence_of(measured, shown, costs=measured.truth, groups=None)
+    assert sure.note.startswith("no 95 % confidence intervals: 4,000 samples of 3 classes take too long to resample")
+    assert (sure.num_resamples, sure.metrics, sure.cost, sure.paradoxical) == (0, dict.fromkeys(NAMES), None, None)
     monkeypatch.setattr(confidence, "_NUMBERS_AT_ONCE", 160)
     assert confidence._resamples(80, 3) == (40_000 // (89 + 240 // 2), 2)
 
@@ -140,20 +133,6 @@ def test_many_items_or_classes_are_resampled_less_often(monkeypatch):
 def test_the_most_items_and_classes_are_those_that_the_note_tells(count, num_classes):
     assert confidence._resamples(count, num_classes)[0] >= 100
     assert confidence._resamples(3 * count // 2, num_classes)[0] == 0
-
-
-def test_where_too_few_resamples_could_be_drawn_there_are_no_intervals(monkeypatch):
-    monkeypatch.setattr(confidence, "_MOST_NUMBERS", 40_000)
-    measured, shown = answers(4000)
-    sure = confidence_of(measured, shown, costs=measured.truth, groups=None)
-    assert sure.note == (
-        "no 95 % confidence intervals: 4,000 samples of 3 classes take too long to resample "
-        "(the most are about 300,000 samples of 5 classes, 100,000 of 70 or 5,000 of 480)"
-    )
-    assert sure.num_resamples == 0
-    assert sure.metrics == dict.fromkeys(NAMES)
-    assert sure.calibrated == dict.fromkeys(["nll", "rps", "coverage", "interval_size"])
-    assert sure.cost is sure.paradoxical is None
 
 
 def planted(random, *, count, num_groups):

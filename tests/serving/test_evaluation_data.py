@@ -13,24 +13,33 @@ from table_models import table_model as rows_model
 from trained_models import TABLE_CLASSES, image_run, table_run
 
 
-def test_the_column_of_labels_is_remembered(table_model):
+def test_the_columns_of_labels_and_groups_are_remembered_where_the_table_has_them(table_model, tmp_path):
     assert table_model.description.label == "grade"
     data = open_for(table_model, DataSource(table_run().folder.parent / "grades.csv"))
     assert (data.classes, data.label_column) == (TABLE_CLASSES, "grade")
-
-
-def test_a_table_without_the_remembered_column_is_read_by_the_usual_one(table_model, tmp_path):
-    (tmp_path / "new.csv").write_text("size,tone,label\n1,dark,low\n2,1,high\n")
-    assert open_for(table_model, DataSource(tmp_path / "new.csv")).label_column == "label"
+    table_model.description = replace(table_model.description, group="patient")
+    assert open_for(table_model, DataSource(table_run().folder.parent / "grades.csv")).groups is None
+    (tmp_path / "new.csv").write_text("size,tone,label,patient\n1,dark,low,a\n2,1,high,b\n")
+    data = open_for(table_model, DataSource(tmp_path / "new.csv"))
+    assert (data.label_column, data.groups) == ("label", ("a", "b"))
     with pytest.raises(InputError, match="'marks'"):
         open_for(table_model, DataSource(tmp_path / "new.csv", label="marks"))
 
 
-def test_the_column_of_groups_is_remembered_where_the_table_has_it(table_model, tmp_path):
-    table_model.description = replace(table_model.description, group="patient")
-    (tmp_path / "new.csv").write_text("size,tone,grade,patient\n1,dark,low,a\n2,1,high,b\n")
-    assert open_for(table_model, DataSource(tmp_path / "new.csv")).groups == ("a", "b")
-    assert open_for(table_model, DataSource(table_run().folder.parent / "grades.csv")).groups is None
+@pytest.mark.bad_input
+def test_rows_with_other_columns_or_that_were_not_read_for_the_model_are_refused(table_model, tmp_path):
+    """By themselves the last tones are numbers: they would be taken for codes."""
+    file = DataSource(tmp_path / "some.csv", order=TABLE_CLASSES)
+    for text, message in (
+        ("size,label\n0.1,low\n2.0,high\n", "must have the columns size, tone, it lacks tone"),
+        ("size,tone,label\nbig,1,low\nsmall,2,high\n", r"'size' must be finite .*: 'big' \(row 2\), 'small' \(row 3\)"),
+    ):
+        (tmp_path / "some.csv").write_text(text)
+        with pytest.raises(InputError, match=message):
+            open_for(table_model, file)
+    (tmp_path / "some.csv").write_text("size,tone,label\n0.1,2,low\n2.0,1,high\n")
+    with pytest.raises(InputError, match=r"must have the columns and codes .* got others: .*open_for\(model"):
+        evaluate(table_model, file.open())
 
 
 VISITS = TableEncoder(
@@ -85,10 +94,14 @@ def test_what_the_model_does_not_read_cannot_stop_it(tmp_path):
 def test_a_cell_that_predict_cannot_read_is_told_or_left_out(tmp_path):
     model = rows_model("ce", encoder=VISITS)
     (tmp_path / "rows.csv").write_text("site,visit,label\nx,1,grade 0\nx,inf,grade 1\nx,3,grade 2\nx,two,grade 1\n")
-    with pytest.raises(
-        InputError, match=r"'visit' must be finite .* 2 rows have none: 'inf' \(row 3\), 'two' \(row 5\)"
-    ):
+    message = r"^\S*rows\.csv: The column 'visit' must be finite .* 2 rows have none: 'inf' \(row 3\), 'two' \(row 5\)"
+    with pytest.raises(InputError, match=message) as found:
         open_for(model, DataSource(tmp_path / "rows.csv"))
+    assert "order" not in str(found.value)
+    (tmp_path / "label.csv").write_text("site,visit,label\nx,1,grade 0\nx,2,grade X\n")
+    for order, whose in ((None, " The order is the model's"), (model.classes, "")):
+        with pytest.raises(InputError, match=rf"^\S*label\.csv: `order` must name .* lacks 'grade X'.*{whose}"):
+            open_for(model, DataSource(tmp_path / "label.csv", order=order))
     data = open_for(model, DataSource(tmp_path / "rows.csv", skip_bad=True))
     assert data.items.values.tolist() == [[2, 1], [2, 3]]
     assert "left out 2 of 4 rows: no usable number in 'visit' (rows 3, 5)" in data.notes
@@ -103,23 +116,6 @@ def test_integers_have_the_order_of_the_model_unless_the_data_states_its_own(tmp
     assert open_for(model, DataSource(file)).classes == classes
     (tmp_path / "classes.txt").write_text("\n".join(reversed(classes)))
     assert open_for(model, DataSource(file)).classes == classes[::-1]
-
-
-@pytest.mark.bad_input
-def test_an_error_begins_with_what_is_wrong_and_says_whose_order_it_is_only_where_that_matters(tmp_path):
-    model = rows_model("ce", encoder=VISITS)
-    cell = tmp_path / "cell.csv"
-    cell.write_text("site,visit,label\nx,inf,grade 0\nx,2,grade 1\n")
-    with pytest.raises(InputError, match=r"^\S*cell\.csv: The column 'visit' must be finite") as found:
-        open_for(model, DataSource(cell))
-    assert "order" not in str(found.value)
-    label = tmp_path / "label.csv"
-    label.write_text("site,visit,label\nx,1,grade 0\nx,2,grade X\n")
-    expected = r"^\S*label\.csv: `order` must name every label .* lacks 'grade X'.* The order is the model's"
-    with pytest.raises(InputError, match=expected):
-        open_for(model, DataSource(label))
-    with pytest.raises(InputError, match=r"^\S*label\.csv: `order` must name every label .* lacks 'grade X'"):
-        open_for(model, DataSource(label, order=model.classes))
 
 
 @pytest.mark.bad_input

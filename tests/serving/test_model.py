@@ -42,6 +42,8 @@ def copied(tmp_path):
 
 def test_images_get_to_the_bit_what_training_said_of_them(model, pixels):
     run = image_run()
+    assert repr(model) == "Model(images, 'elb', 8 classes, cpu)"
+    assert model.model_id == hashlib.sha256((run.folder / "model.safetensors").read_bytes()).hexdigest()[:12]
     stored = pandas.read_parquet(run.folder / "predictions.parquet").query("part == 'test'")
     said = model.predict(pixels[run.split.test], batch_size=run.recipe.evaluation_batch_size, raw=True)
     assert said.predicted_index.tolist() == stored["predicted"].tolist()
@@ -86,21 +88,12 @@ def test_files_arrays_tensors_and_opened_images_give_the_same(model, pixels, tmp
     opened = [Image.open(path) for path in paths]
     first = torch.from_numpy(few.copy()).permute(0, 3, 1, 2)
     expected = model.predict(few).log_probs
-    every = (
-        paths,
-        [str(path) for path in paths],
-        tmp_path,
-        opened,
-        list(few),
-        first,
-        list(first),
-        [paths[0], *few[1:]],
-    )
-    for inputs in every:
+    texts = [str(path) for path in paths]
+    for inputs in (paths, texts, tmp_path, opened, list(few), first, list(first), [paths[0], *few[1:]]):
         assert torch.equal(model.predict(inputs).log_probs, expected)
     for image in opened:
         image.close()
-    assert model.predict(paths).sources == tuple(str(path) for path in paths)
+    assert model.predict(paths).sources == tuple(texts)
 
 
 def test_a_image_turned_by_exif_is_the_upright_one(model, pixels, tmp_path):
@@ -136,13 +129,6 @@ def test_rows_in_every_form_give_the_same(table_model):
     torch.testing.assert_close(alone, expected[:1], rtol=0, atol=1e-6)
 
 
-def test_names_that_are_numbers_in_a_file_are_still_names(table_model, tmp_path):
-    (tmp_path / "two.csv").write_text("tone,size\n 1 ,0.5\n2,0.5\n")
-    expected = table_model.predict({"size": [0.5, 0.5], "tone": ["1", "2"]})
-    assert torch.equal(table_model.predict(tmp_path / "two.csv").log_probs, expected.log_probs)
-    assert expected.log_probs.unique(dim=0).shape == (2, 3)
-
-
 def test_a_name_the_model_has_not_seen_is_missing_and_noted(table_model):
     said = table_model.predict({"size": [0.5, 0.5], "tone": ["pale", None]})
     assert torch.equal(said.log_probs[0], said.log_probs[1])
@@ -157,33 +143,33 @@ def test_a_name_the_model_has_not_seen_is_missing_and_noted(table_model):
     )
 
 
-def test_a_model_says_what_it_is(model, table_model):
-    assert repr(model) == "Model(images, 'elb', 8 classes, cpu)"
-    weights = (image_run().folder / "model.safetensors").read_bytes()
-    assert model.model_id == hashlib.sha256(weights).hexdigest()[:12]
-    assert repr(table_model) == "Model(tables, 'elb', 3 classes, cpu)"
-    assert model.classes == image_run().manifest.classes
-    assert model.description.metrics["test"]["mae"] == image_run().result["metrics"]["test"]["mae"]
-
-
 @pytest.mark.bad_input
-def test_a_folder_without_a_model_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"must be a model's folder, got one without onepeak.json"):
-        load(tmp_path)
-    with pytest.raises(InputError, match="must be a model's folder, got nothing there"):
-        load(tmp_path / "model")
+def test_a_folder_without_a_whole_model_is_refused(copied, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="must be a model's folder, got a file"):
-        load(tmp_path / "file")
+    for folder, message in (
+        (tmp_path, r"must be a model's folder, got one without onepeak.json"),
+        (tmp_path / "nowhere", "must be a model's folder, got nothing there"),
+        (tmp_path / "file", "must be a model's folder, got a file"),
+    ):
+        with pytest.raises(InputError, match=message):
+            load(folder)
     with pytest.raises(InputError, match="Unknown `device` 'tpu'"):
-        load(image_run().folder, device="tpu")
-
-
-@pytest.mark.bad_input
-def test_weights_that_are_missing_damaged_or_of_another_model_are_refused(copied):
-    weights = copied / "model.safetensors"
-    whole = weights.read_bytes()
-    weights.write_bytes(whole[:1000])
+        load(copied, device="tpu")
+    weights, path = copied / "model.safetensors", copied / "onepeak.json"
+    content = json.loads(path.read_text())
+    for text, message in (
+        (
+            json.dumps({**content, "classes": list("abc")}),
+            "for 'elb' with 3 classes, got tensors that do not fit: 2 of",
+        ),
+        (json.dumps({**content, "format": 2}), "must be of format 1, got 2: it needs another version of onepeak"),
+        ("{", "is damaged"),
+    ):
+        path.write_text(text)
+        with pytest.raises(InputError, match=message):
+            load(copied)
+    path.write_text(json.dumps(content))
+    weights.write_bytes(weights.read_bytes()[:1000])
     with pytest.raises(InputError, match=r"model.safetensors must be the weights of the model, got a file that cannot"):
         load(copied)
     shutil.copy(table_run().folder / "model.safetensors", weights)
@@ -195,61 +181,38 @@ def test_weights_that_are_missing_damaged_or_of_another_model_are_refused(copied
 
 
 @pytest.mark.bad_input
-def test_a_description_with_another_number_of_classes_or_format_is_refused(copied):
-    path = copied / "onepeak.json"
-    content = json.loads(path.read_text())
-    path.write_text(json.dumps({**content, "classes": ["a", "b", "c"]}))
-    with pytest.raises(InputError, match="for 'elb' with 3 classes, got tensors that do not fit: 2 of another shape"):
-        load(copied)
-    path.write_text(json.dumps({**content, "format": 2}))
-    with pytest.raises(InputError, match="must be of format 1, got 2: it needs another version of onepeak"):
-        load(copied)
-    path.write_text("{")
-    with pytest.raises(InputError, match="is damaged"):
-        load(copied)
-
-
-@pytest.mark.bad_input
 def test_inputs_that_are_no_images_are_refused(model, pixels, tmp_path):
     (tmp_path / "notes.txt").write_text("hello")
-    with pytest.raises(InputError, match=r"notes.txt cannot be read: not an image in a known format"):
-        model.predict(tmp_path / "notes.txt")
-    with pytest.raises(InputError, match=r"nothing.png cannot be read: there is no such file"):
-        model.predict([tmp_path / "nothing.png"])
-    with pytest.raises(InputError, match=r"There are no images below .* \(1 other file there\)"):
-        model.predict(tmp_path)
-    with pytest.raises(InputError, match="`inputs` must hold at least one image, got none"):
-        model.predict([])
-    with pytest.raises(InputError, match="must be uint8, 0 to 255, got float64: scale and convert it"):
-        model.predict(pixels / 255)
-    with pytest.raises(InputError, match=r"must have shape \(n, height, width, 3\).*got \(64, 64\) for one image"):
-        model.predict(pixels[0, :, :, 0])
-    with pytest.raises(InputError, match=r"`inputs` must be images: .* got int"):
-        model.predict(3)
-    with pytest.raises(InputError, match="got one that is NoneType"):
-        model.predict([None])
+    for inputs, message in (
+        (tmp_path / "notes.txt", r"notes.txt cannot be read: not an image in a known format"),
+        ([tmp_path / "nothing.png"], r"nothing.png cannot be read: there is no such file"),
+        (tmp_path, r"There are no images below .* \(1 other file there\)"),
+        ([], "`inputs` must hold at least one image, got none"),
+        (pixels / 255, "must be uint8, 0 to 255, got float64: scale and convert it"),
+        (pixels[0, :, :, 0], r"must have shape \(n, height, width, 3\).*got \(64, 64\) for one image"),
+        (3, r"`inputs` must be images: .* got int"),
+        ([None], "got one that is NoneType"),
+    ):
+        with pytest.raises(InputError, match=message):
+            model.predict(inputs)
     with pytest.raises(InputError, match="`batch_size` must be an integer >= 1, got 0"):
         model.predict(pixels, batch_size=0)
 
 
 @pytest.mark.bad_input
 def test_inputs_that_are_no_such_rows_are_refused(table_model, tmp_path):
-    with pytest.raises(InputError, match="must have the columns size, tone, it lacks tone"):
-        table_model.predict({"size": [1.0]})
-    with pytest.raises(InputError, match="row 0 of the inputs has no prediction: `size` must be a number, got 'big'"):
-        table_model.predict({"size": ["big"], "tone": ["1"]})
-    with pytest.raises(InputError, match=r"must have shape \(rows, 2\), for the columns size, tone, got \(1, 3\)"):
-        table_model.predict(np.zeros((1, 3)))
-    with pytest.raises(InputError, match="An array of numbers cannot hold the text that the model reads in tone"):
-        table_model.predict(torch.zeros(1, 2))
-    with pytest.raises(InputError, match="`inputs` must have at least one row, got none"):
-        table_model.predict(pandas.DataFrame({"size": [], "tone": []}))
-    with pytest.raises(InputError, match="must be columns of one length"):
-        table_model.predict({"size": [1.0, 2.0], "tone": ["1"]})
-    with pytest.raises(InputError, match=r"There is no file .*; this model reads a table"):
-        table_model.predict(tmp_path / "nothing.csv")
-    with pytest.raises(InputError, match=r"`inputs` must be a table: .* got int"):
-        table_model.predict(3)
+    for inputs, message in (
+        ({"size": [1.0]}, "must have the columns size, tone, it lacks tone"),
+        ({"size": ["big"], "tone": ["1"]}, "row 0 of the inputs has no prediction: `size` must be a number, got 'big'"),
+        (np.zeros((1, 3)), r"must have shape \(rows, 2\), for the columns size, tone, got \(1, 3\)"),
+        (torch.zeros(1, 2), "An array of numbers cannot hold the text that the model reads in tone"),
+        (pandas.DataFrame({"size": [], "tone": []}), "`inputs` must have at least one row, got none"),
+        ({"size": [1.0, 2.0], "tone": ["1"]}, "must be columns of one length"),
+        (tmp_path / "nothing.csv", r"There is no file .*; this model reads a table"),
+        (3, r"`inputs` must be a table: .* got int"),
+    ):
+        with pytest.raises(InputError, match=message):
+            table_model.predict(inputs)
     with pytest.raises(InputError, match="This model reads rows of a table, got an image"):
         table_model.pixels(tmp_path / "a.png")
 
@@ -290,14 +253,6 @@ def test_every_way_to_read_a_posterior_can_be_asked_for(model, table_model, pixe
         assert said.alpha == 0.5
         assert (sizes(plain.intervals) >= 1).all()
         assert covers(said.intervals, said.predicted_index).all()
-
-
-def test_a_table_of_costs_decides(table_model, tmp_path):
-    rows = {"size": [0.1, 0.9, None, 2.2], "tone": ["1", "2", "dark", None]}
-    (tmp_path / "costs.csv").write_text(",high,low,middle\nhigh,0,9,9\nmiddle,0,9,9\nlow,0,9,9\n")
-    said = table_model.predict(rows, decide="cost", cost=tmp_path / "costs.csv")
-    assert said.predicted_class == ("high",) * 4  # which costs nothing, whatever is true
-    assert torch.equal(said.log_probs, table_model.predict(rows).log_probs)
 
 
 @pytest.mark.bad_input

@@ -21,37 +21,47 @@ def posteriors():
     return log_probs, torch.arange(40) % 6
 
 
-def test_posteriors_are_calibrated_and_the_methods_own_label_stays(posteriors):
-    log_probs, labels = posteriors
-    read = PosteriorOptions().read(log_probs, labels, CALIBRATION)
-    assert torch.equal(read.log_probs, temper(log_probs, 4.0))
-    assert torch.equal(read.labels, labels)
-    assert torch.equal(read.intervals, CALIBRATION.intervals(log_probs, labels, 0.1))
+def of(posteriors, calibration=CALIBRATION, **options):
+    return PosteriorOptions(**options).read(*posteriors, calibration)
 
 
-def test_a_decision_is_taken_on_the_calibrated_posterior(posteriors):
+def test_a_decision_is_taken_on_the_calibrated_posterior_and_the_methods_own_label_stays_without(posteriors):
     log_probs, labels = posteriors
-    read = PosteriorOptions(decide="mean").read(log_probs, labels, CALIBRATION)
-    assert torch.equal(read.labels, mean(temper(log_probs, 4.0)))
-    assert not torch.equal(read.labels, mean(log_probs))
-    learnt = replace(CALIBRATION, qwk=KappaRule.learn(temper(log_probs, 4.0)))
-    rule = PosteriorOptions(decide="qwk").read(log_probs, labels, learnt)
-    assert torch.equal(rule.labels, learnt.qwk(temper(log_probs, 4.0)))
-    assert not torch.equal(rule.labels, read.labels)
-    assert torch.equal(PosteriorOptions(decide="qwk").read(log_probs, labels, CALIBRATION).labels, labels)
+    calm = temper(log_probs, 4.0)
+    own = of(posteriors)
+    assert torch.equal(own.log_probs, calm)
+    assert torch.equal(own.labels, labels)
+    assert torch.equal(own.intervals, CALIBRATION.intervals(log_probs, labels, 0.1))
+    assert torch.equal(of(posteriors, decide="mean").labels, mean(calm))
+    assert not torch.equal(mean(calm), mean(log_probs))
+    assert torch.equal(of(posteriors, decide="mean", raw=True).labels, mean(log_probs))
+    earlier = of(posteriors, None, decide="median")
+    assert (earlier.log_probs is log_probs, earlier.intervals) == (True, None)
+    assert torch.equal(earlier.labels, median(log_probs))
+
+
+def test_the_rule_for_kappa_is_taken_where_it_was_learnt(posteriors):
+    log_probs, labels = posteriors
+    calm = temper(log_probs, 4.0)
+    learnt = replace(CALIBRATION, qwk=KappaRule.learn(calm))
+    rule = of(posteriors, learnt, decide="qwk")
+    assert torch.equal(rule.labels, learnt.qwk(calm))
+    assert not torch.equal(rule.labels, mean(calm))
+    assert torch.equal(of(posteriors, decide="qwk").labels, labels)
     for calibration in (CALIBRATION, None):  # None in a model of an earlier version
         assert any("no rule for QWK" in note for note in PosteriorOptions(decide="qwk").notes(calibration))
-    assert torch.equal(
-        PosteriorOptions(decide="mean", raw=True).read(log_probs, labels, CALIBRATION).labels, mean(log_probs)
-    )
 
 
-def test_projected_posteriors_have_one_peak_at_any_temperature(posteriors):
-    log_probs, labels = posteriors
-    read = PosteriorOptions(project=True, decide="mode").read(log_probs, labels, CALIBRATION)
+def test_projected_posteriors_have_one_peak_at_any_temperature_and_the_same_interval(posteriors):
+    """The length of intervals was learnt on calibrated posteriors that were not projected."""
+    log_probs, _ = posteriors
+    read = of(posteriors, project=True, decide="mode")
     assert torch.equal(read.log_probs, temper(project(log_probs), 4.0))
     assert is_unimodal(read.log_probs).all()
     assert (side_order_index(read.log_probs, read.labels) == 1).all()
+    expected = of(posteriors, alpha=0.2).intervals
+    for change in ({"project": True}, {"raw": True}):
+        assert torch.equal(of(posteriors, alpha=0.2, **change).intervals, expected)
 
 
 def test_without_a_decision_the_peak_is_where_the_methods_own_label_is(posteriors):
@@ -80,24 +90,6 @@ def test_the_least_cost_is_that_of_the_posterior_that_is_shown(posteriors):
         PosteriorOptions(decide="cost", cost=distance).read(log_probs, labels, CALIBRATION).labels,
         median(temper(log_probs, 4.0)),
     )
-
-
-def test_neither_projection_nor_raw_posteriors_change_the_interval(posteriors):
-    """Their length was learnt on calibrated posteriors that were not projected."""
-    log_probs, labels = posteriors
-    expected = PosteriorOptions(alpha=0.2).read(log_probs, labels, CALIBRATION).intervals
-    for change in ({"project": True}, {"raw": True}):
-        assert torch.equal(
-            PosteriorOptions(alpha=0.2, **change).read(log_probs, labels, CALIBRATION).intervals, expected
-        )
-
-
-def test_without_calibration_posteriors_stay_as_they_are(posteriors):
-    log_probs, labels = posteriors
-    read = PosteriorOptions(decide="median").read(log_probs, labels, None)
-    assert read.log_probs is log_probs
-    assert read.intervals is None
-    assert torch.equal(read.labels, median(log_probs))
 
 
 SMALL = Calibration(num_samples=5, scores=(0.0,) * 5, note="posteriors are not calibrated: few")
@@ -145,13 +137,6 @@ def test_notes_tell_what_is_missing_and_nothing_else(options, calibration, told)
 def test_what_the_model_cannot_do_is_refused_at_once(posterior_options, calibration, message):
     with pytest.raises(InputError, match=message):
         posterior_options.check(calibration)
-
-
-def test_what_is_chosen_is_told_in_words():
-    assert PosteriorOptions().choices == ()
-    assert PosteriorOptions(raw=True).choices == ("raw",)
-    costly = PosteriorOptions(alpha=0.05, decide="cost", cost=((0.0, 1.0), (2.0, 0.0)), project=True, raw=True)
-    assert costly.choices == ("alpha 0.05", "decide cost", "project", "raw")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from onepeak.errors import InputError
 from onepeak.serving import load, stream
 from onepeak.serving import predict as serving_predict
 from onepeak.serving.predict import SizeBatches, unknown_notes, unlike_notes
-from onepeak.serving.table_rows import rows_of, rows_of_file
+from onepeak.serving.table_rows import rows_of_file
 from trained_models import image_run, table_run
 
 
@@ -84,13 +84,6 @@ def test_a_posterior_that_is_no_number_is_an_error_of_its_row_alone(model, image
         model.predict([images[0], images[3], images[6]])
 
 
-def test_rows_of_a_table_come_as_predict_says_them_in_batches_of_any_size():
-    table_model, path = load(table_run().folder), table_run().folder.parent / "grades.csv"
-    said = table_model.predict(path, batch_size=7)
-    table = rows_of(path, table_model.description.table)
-    assert list(stream(table_model, table, batch_size=7)) == list(said)
-
-
 @pytest.mark.parametrize("batch_size", [1, 2, 4096])
 def test_bad_and_empty_rows_of_a_table_are_rows_with_their_error(tmp_path, batch_size):
     table_model = load(table_run().folder)
@@ -117,6 +110,9 @@ def test_rows_come_while_later_images_are_unread(model, images):
     assert taken == []
     next(rows)
     assert len(taken) <= 2 * 3 + 1
+    missing = (f"missing-{number}.png" for number in range(10_000))
+    assert next(stream(model, missing)).source == "missing-0.png"
+    assert next(missing) == "missing-1.png", "many bad files do not pile up"
 
 
 def test_memory_does_not_grow_with_the_number_of_images(model):
@@ -131,20 +127,6 @@ def test_memory_does_not_grow_with_the_number_of_images(model):
 
     peak(10)  # whatever is made once
     assert peak(48) < 2 * peak(16)
-
-
-def test_many_bad_files_do_not_pile_up(model, images):
-    missing = (f"missing-{number}.png" for number in range(10_000))
-    rows = stream(model, missing)
-    assert next(rows).source == "missing-0.png"
-    assert next(missing) == "missing-1.png"
-
-
-def test_the_state_of_torch_is_left_as_it_was(model, images):
-    before = torch.are_deterministic_algorithms_enabled()
-    next(stream(model, images, batch_size=1))
-    assert torch.are_deterministic_algorithms_enabled() == before
-    assert not torch.is_inference_mode_enabled()
 
 
 @pytest.mark.bad_input

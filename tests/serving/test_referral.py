@@ -78,26 +78,6 @@ def test_what_is_measured_is_the_policy_that_runs_where_samples_are_unlike_the_t
     assert usual.chosen("probability") == policy
 
 
-@pytest.mark.bad_input
-def test_flags_of_the_command_without_an_effect_are_refused(tmp_path):
-    for flags, message in (
-        (("--error", 0.1, "--sensitivity", 0.9), "`--sensitivity` has no effect with --error"),
-        (("--error", 0.1, "--by", "entropy"), "`--by` has no effect without --save"),
-    ):
-        with pytest.raises(InputError, match=message):
-            invoked(command, table_run().folder, tmp_path, *flags, ON_CPU)
-
-
-@pytest.mark.bad_input
-def test_what_cannot_be_promised_is_refused():
-    with pytest.raises(InputError, match="No threshold by probability holds this on 20 samples"):
-        refer(planted(20), at_least=3).chosen("probability")
-    with pytest.raises(InputError, match="Give either `at_least`"):
-        refer(planted(20))
-    with pytest.raises(InputError, match="Give either `at_least`"):
-        refer(planted(20), at_least=3, error=0.1)
-
-
 @pytest.fixture
 def folder(tmp_path):
     """A model that refers what may be the highest class."""
@@ -187,9 +167,21 @@ def test_a_policy_for_patients_is_set_counted_and_followed_by_patient(tmp_path):
     assert any("policy was set on groups" in note for note in raw.notes)
 
 
-def test_where_nothing_can_be_promised_the_command_says_so_and_not_to_keep_it(tmp_path):
+@pytest.mark.bad_input
+def test_what_cannot_be_promised_or_has_no_effect_is_refused():
+    with pytest.raises(InputError, match="No threshold by probability holds this on 20 samples"):
+        refer(planted(20), at_least=3).chosen("probability")
+    for both in ({}, {"at_least": 3, "error": 0.1}):
+        with pytest.raises(InputError, match="Give either `at_least`"):
+            refer(planted(20), **both)
     data = table_run().folder.parent / "grades.csv"
     told = invoked(command, table_run().folder, data, "--at-least", "high", "--sensitivity", 0.99, ON_CPU).stderr
     assert "No threshold holds this on so few, 30 of 90 samples count" in told
     assert "99.0% needs at least 299 that count; 30 allow 90.5% at most" in told
     assert "--save" not in told
+    for flags, message in (
+        (("--error", 0.1, "--sensitivity", 0.9), "`--sensitivity` has no effect with --error"),
+        (("--error", 0.1, "--by", "entropy"), "`--by` has no effect without --save"),
+    ):
+        with pytest.raises(InputError, match=message):
+            invoked(command, table_run().folder, data, *flags, ON_CPU)

@@ -18,14 +18,6 @@ TRAINED = FeatureRows(
 ENCODER = TableEncoder.learn(TRAINED)
 
 
-def test_a_parquet_file_is_read_as_it_is(tmp_path):
-    frame = pandas.DataFrame({"tone": ["dark", None], "size": [1.0, None]})
-    frame.to_parquet(tmp_path / "rows.parquet")
-    found = rows_of_file(tmp_path / "rows.parquet", ENCODER)
-    np.testing.assert_array_equal(found.rows.values, np.array([[1, 2], [np.nan, np.nan]]))
-    assert (found.source_name, found.sources) == ("row", (1, 2))
-
-
 def test_rows_of_a_text_file_are_called_by_the_line_an_editor_shows(tmp_path):
     (tmp_path / "rows.csv").write_text("size,tone\n1,dark\n\n2,1\n")
     found = rows_of(tmp_path / "rows.csv", ENCODER)
@@ -60,18 +52,13 @@ def test_a_bad_row_of_a_file_is_told_of_and_the_others_are_read(tmp_path):
     np.testing.assert_array_equal(found.rows.values[[0, 4]], np.array([[1, 2], [3, 0]]))
     assert (found.sources, found.empty, found.notes) == ((2, 3, 4, 5, 6), frozenset(), ())
     assert found.passthrough.rows == (("a",), ("b",), (None,), ("d",), ("e",))
-
-
-def test_so_is_one_of_a_parquet_file_whose_numbers_are_text(tmp_path):
     frame = pandas.DataFrame({"tone": ["dark", "1", "2"], "size": ["1.5", "big", None], "id": [7, 8, 9]})
     frame.to_parquet(tmp_path / "rows.parquet")
     found = rows_of_file(tmp_path / "rows.parquet", ENCODER, keep=["id"])
     assert found.errors == {1: "`size` must be a number, got 'big'"}
     np.testing.assert_array_equal(found.rows.values[[0, 2]], np.array([[1.5, 2], [np.nan, 1]]))
-    assert (found.source_name, found.passthrough.rows) == ("row", ((7,), (8,), (9,)))
-
-
-def test_several_wrong_cells_of_a_row_are_all_named(tmp_path):
+    assert (found.source_name, found.sources) == ("row", (1, 2, 3))
+    assert found.passthrough.rows == ((7,), (8,), (9,))
     encoder = TableEncoder.learn(FeatureRows(columns=("size", "age"), values=np.array([[1.0, 0], [2, 1]])))
     (tmp_path / "rows.csv").write_text('age,size\n"6,5",big\n')
     (error,) = rows_of_file(tmp_path / "rows.csv", encoder).errors.values()
@@ -126,29 +113,20 @@ def test_where_all_rows_are_wanted_an_empty_one_is_a_bad_one(tmp_path):
 
 
 @pytest.mark.bad_input
-def test_a_file_that_is_wrong_as_a_whole_is_one_error(tmp_path):
+def test_inputs_that_are_wrong_as_a_whole_are_one_error(tmp_path):
     (tmp_path / "rows.csv").write_text("size,hue\n1,dark\nbig,1\n")
-    with pytest.raises(InputError, match="The table must have the columns size, tone, it lacks tone"):
-        rows_of_file(tmp_path / "rows.csv", ENCODER)
     pandas.DataFrame({"size": pandas.to_datetime(["2020-01-01"]), "tone": "1"}).to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(InputError, match="the column 'size' holds datetime64"):
-        rows_of_file(tmp_path / "a.parquet", ENCODER)
-
-
-@pytest.mark.bad_input
-def test_a_column_of_the_model_that_is_there_twice_is_named():
-    frame = pandas.DataFrame([[1.0, "dark", 2.0, 3.0]], columns=["size", "tone", "size", "other"])
-    with pytest.raises(InputError, match="`inputs` must have every column once, got size more than once"):
-        rows_of(frame, ENCODER)
-
-
-@pytest.mark.bad_input
-def test_a_folder_or_a_image_is_no_table(tmp_path):
-    with pytest.raises(InputError, match=r"reads rows of a table, from a CSV or parquet file, got a folder: "):
-        rows_of(tmp_path, ENCODER)
     (tmp_path / "a.png").touch()
-    with pytest.raises(InputError, match=r"reads rows of a table, from a CSV or parquet file, got another file: .*png"):
-        rows_of(tmp_path / "a.png", ENCODER)
+    twice = pandas.DataFrame([[1.0, "dark", 2.0, 3.0]], columns=["size", "tone", "size", "other"])
+    for inputs, message in (
+        (tmp_path / "rows.csv", "The table must have the columns size, tone, it lacks tone"),
+        (tmp_path / "a.parquet", "the column 'size' holds datetime64"),
+        (tmp_path, r"reads rows of a table, from a CSV or parquet file, got a folder: "),
+        (tmp_path / "a.png", r"reads rows of a table, from a CSV or parquet file, got another file: .*png"),
+        (twice, "`inputs` must have every column once, got size more than once"),
+    ):
+        with pytest.raises(InputError, match=message):
+            rows_of(inputs, ENCODER)
 
 
 def test_new_names_and_far_numbers_are_unlike_the_training_and_missing_values_are_not(tmp_path):

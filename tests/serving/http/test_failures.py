@@ -16,9 +16,6 @@ def test_a_failure_below_v1_is_json_and_elsewhere_a_page():
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert b"<h1>Not found</h1>" in page.body
     assert b">gone</p>" in page.body
-
-
-def test_what_came_from_a_request_is_quoted_harmlessly():
     assert b"&lt;script&gt;" in failure("/x", 400, "<script>").body
     for path in ("/x", "/v1/x"):
         assert b"got" in failure(path, 400, "got \ud800 \x00 \u2028").body

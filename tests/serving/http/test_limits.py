@@ -13,21 +13,25 @@ COUNTS = [name for name in vars(Limits()) if name.startswith("max_")]
 
 
 @pytest.mark.bad_input
-@pytest.mark.parametrize("name", COUNTS)
-def test_a_bound_is_a_whole_number_above_zero(name):
-    for value in (0, -1, 1.5, True, "9"):
-        with pytest.raises(InputError, match=f"`{name}` must be an integer >= 1, got"):
-            Limits(**{name: value})
-
-
-@pytest.mark.bad_input
-def test_room_for_all_requests_is_no_less_than_for_one_and_times_are_positive():
-    with pytest.raises(InputError, match="`max_buffered_bytes` must be at least `max_bytes`, 100, got 99"):
-        Limits(max_bytes=100, max_buffered_bytes=99)
-    with pytest.raises(InputError, match="`max_waiting_pixels` must be at least `max_request_pixels`, 100, got 99"):
-        Limits(max_request_pixels=100, max_waiting_pixels=99)
-    with pytest.raises(InputError, match="`answer_seconds` must be a finite number > 0, got 0"):
-        Limits(answer_seconds=0)
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        *(({"max_rows": value}, "`max_rows` must be an integer >= 1, got") for value in (0, -1, 1.5, True, "9")),
+        *(({name: 0}, f"`{name}` must be an integer >= 1, got 0") for name in COUNTS),
+        ({"answer_seconds": 0}, "`answer_seconds` must be a finite number > 0, got 0"),
+        (
+            {"max_bytes": 100, "max_buffered_bytes": 99},
+            "`max_buffered_bytes` must be at least `max_bytes`, 100, got 99",
+        ),
+        (
+            {"max_request_pixels": 100, "max_waiting_pixels": 99},
+            "`max_waiting_pixels` must be at least `max_request_pixels`, 100, got 99",
+        ),
+    ],
+)
+def test_a_bound_is_a_whole_number_above_zero_and_room_for_all_no_less_than_for_one(wrong, message):
+    with pytest.raises(InputError, match=message):
+        Limits(**wrong)
 
 
 @pytest.mark.bad_input
@@ -43,8 +47,14 @@ def test_what_is_too_much_is_refused_with_a_time_to_come_back_and_all_is_given_b
                 third.take(name)
             assert refused.value.status == 503
             assert 1 <= int(refused.value.headers["Retry-After"]) <= 60
+        assert load.overloaded
         raise KeyError
     assert set(load.held.values()) == {0}
+    with load.request() as share:
+        share.take("bytes", 79)
+        assert not load.overloaded
+        share.take("bytes")
+        assert load.overloaded
 
 
 def test_the_time_to_wait_follows_the_time_that_requests_take(monkeypatch):
@@ -58,17 +68,6 @@ def test_the_time_to_wait_follows_the_time_that_requests_take(monkeypatch):
         share.take("requests")
         with pytest.raises(RequestError, match="Retry after 10 s"):
             other.take("requests")
-
-
-def test_from_four_fifths_of_any_limit_on_the_server_is_overloaded():
-    load = Load(Limits(max_requests=5, max_bytes=10, max_buffered_bytes=100))
-    for name, amount in (("requests", 4), ("bytes", 80), ("pixels", 800_000_000)):
-        with load.request() as share:
-            share.take(name, amount - 1)
-            assert not load.overloaded
-            share.take(name)
-            assert load.overloaded
-    assert not load.overloaded
 
 
 def ended(limits, *, leaves_after=None):

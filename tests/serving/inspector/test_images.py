@@ -45,11 +45,7 @@ def test_a_thumbnail_is_made_once(tmp_path):
     path.unlink()
     assert images.thumbnail(0) == first
     assert images.large(0) is None
-
-
-def test_a_image_that_has_gone_is_empty(tmp_path):
-    images = ImageReader(source(ImageFiles(root=tmp_path, paths=("gone.png",))))
-    assert images.thumbnail(0) == b""
+    assert ImageReader(images.source).thumbnail(0) == b""
 
 
 def test_the_map_is_the_networks_evidence_for_the_class(compared):
@@ -123,23 +119,13 @@ def test_code_that_is_not_trusted_or_not_there_is_not_run_and_that_is_told(run_o
     assert "must name a class or function of" in EvidenceMaps().missing(run)
 
 
-def test_a_method_that_is_not_known_here_is_told(run_of, monkeypatch):
+def test_a_model_that_is_gone_damaged_or_of_an_unknown_method_is_told(run_of, monkeypatch):
     monkeypatch.setenv("ONEPEAK_TRUST", __name__)
     run = run_of("Maps")
     path = run.folder / "onepeak.json"
     path.write_text(path.read_text().replace('"method": "ce"', '"method": "mine"'))
     assert "was trained with 'mine', a method of your own that is not known here" in EvidenceMaps().missing(run)
-
-
-def test_a_network_with_maps_has_evidence_and_is_not_loaded_to_know_it(compared):
-    maps = EvidenceMaps()
-    assert [maps.missing(run) for run in find_runs(compared).runs] == [""] * 4
-    assert not maps.model.cache_info().currsize
-
-
-def test_a_model_that_is_gone_or_damaged_is_told(run_of):
-    run = run_of("Maps")
-    (run.folder / "onepeak.json").write_text("{")
+    path.write_text("{")
     assert "is damaged" in EvidenceMaps().missing(run)
     (run.folder / "model.safetensors").unlink()
     assert EvidenceMaps().missing(run) == "This run kept no model."

@@ -74,11 +74,6 @@ def test_findings_are_those_of_the_report(tmp_path):
     assert found[1].text.startswith("Consistency: with ELB")
 
 
-def test_parts_come_by_number_not_by_letter(tmp_path):
-    write_whole_comparison(tmp_path, {"ce": 0.0}, splits=11)
-    assert open_inspection(tmp_path).parts == tuple(f"{split}-0" for split in range(11))
-
-
 def test_a_run_of_a_comparison_is_shown_with_its_data_and_classes(compared):
     shown = open_inspection(compared / "runs" / "ce" / "split1-fold0")
     assert (shown.posteriors.kind, shown.parts, shown.classes) == ("pictures", ("1-0",), GRADES)
@@ -86,22 +81,11 @@ def test_a_run_of_a_comparison_is_shown_with_its_data_and_classes(compared):
 
 def test_data_that_were_moved_are_found_by_their_root(tmp_path):
     write_whole_run(tmp_path, method="ce")
+    with pytest.raises(InputError, match=r"`root` has no effect for a single run\. Give `data`"):
+        open_inspection(tmp_path, root="data")
     (tmp_path / "config.toml").write_text('data = "fgnet"\nroot = "/nowhere"\n')
     assert "nowhere" in open_inspection(tmp_path).posteriors.source.reason
     assert str(tmp_path / "here") in open_inspection(tmp_path, root=str(tmp_path / "here")).posteriors.source.reason
-
-
-@pytest.mark.bad_input
-def test_a_root_has_no_use_for_a_run_that_does_not_say_where_its_data_lay(tmp_path):
-    run = write_whole_run(tmp_path, method="ce")
-    with pytest.raises(InputError, match=r"`root` has no effect for a single run\. Give `data`"):
-        open_inspection(run, root="data")
-
-
-@pytest.fixture
-def moved(compared, tmp_path):
-    shutil.copytree(compared.parent / "data", tmp_path / "data")
-    return tmp_path
 
 
 def test_a_models_answers_to_data_are_those_of_predict_and_of_the_run_that_made_it(compared):
@@ -144,26 +128,20 @@ def test_the_map_of_a_models_answers_has_the_axes_of_its_training_images(compare
     assert found.columns["distance"] == pytest.approx(expected.distance.tolist(), abs=0.01)
 
 
-def test_images_that_cannot_be_read_are_left_out_and_told(compared, moved):
-    bad = sorted((moved / "data").rglob("*.png"))[0]
+def test_images_that_cannot_be_read_are_left_out_and_those_unlike_the_training_are_told(compared, tmp_path):
+    shutil.copytree(compared.parent / "data", tmp_path / "data")
+    bad, black = sorted((tmp_path / "data").rglob("*.png"))[:2]
     bad.write_bytes(b"no image")
-    run = compared / "runs" / "elb" / "split0-fold0"
-    data = DataSource(moved / "data", order=GRADES).open()
+    Image.fromarray(np.zeros((64, 64, 3), np.uint8)).save(black)
+    run, data = image_run().folder, DataSource(tmp_path / "data", order=GRADES).open()
     shown = inspect_model(load(run), run, data)
     assert "Left out, as not readable: 1 image." in shown.notes
+    (note,) = [note for note in shown.notes if note.startswith("unlike the training")]
+    assert note.endswith(f": {black}")
     page = shown.posteriors.page(Filter(method="elb"), 1)
     assert page.total == 59
     assert bad.name not in "".join(entry.name for entry in page.entries)
     assert [entry.truth for entry in page.entries] == [data.labels[entry.item] for entry in page.entries]
-
-
-def test_a_image_unlike_the_training_is_told(moved):
-    black = sorted((moved / "data").rglob("*.png"))[0]
-    Image.fromarray(np.zeros((64, 64, 3), np.uint8)).save(black)
-    run = image_run().folder
-    shown = inspect_model(load(run), run, DataSource(moved / "data", order=GRADES).open())
-    (note,) = [note for note in shown.notes if note.startswith("unlike the training")]
-    assert note.endswith(f": {black}")
 
 
 def test_samples_that_the_model_was_trained_on_are_marked_and_warned_of(compared):

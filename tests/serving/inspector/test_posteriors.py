@@ -44,7 +44,8 @@ def test_the_nearest_posterior_has_one_peak_and_is_the_same_where_there_was_one(
 
 def test_the_interval_is_that_of_the_calibration():
     calibration = Calibration(temperature=1.0, num_samples=9, scores=(0.0,) * 5 + (1.0,) * 4)
-    assert read(0.1, 0.6, 0.2, 0.1, predicted=1, calibration=calibration).interval == (1, 2)
+    found = read(0.1, 0.6, 0.2, 0.1, predicted=1, calibration=calibration)
+    assert (found.interval, found.raw) == ((1, 2), False)
     few = Calibration(temperature=1.0, num_samples=3, scores=(0.0, 0.1, 0.2))
     assert read(0.1, 0.6, 0.2, 0.1, predicted=1, calibration=few).interval is None
 
@@ -108,9 +109,6 @@ def test_neighbours_are_those_of_the_list_the_user_came_from(posteriors):
         before, after = (None if each is None else tuple(each.values()) for each in (around.previous, around.next))
         assert before == (order[place - 1] if place else None)
         assert after == (order[place + 1] if place + 1 < len(order) else None)
-
-
-def test_a_sample_outside_of_the_list_has_no_neighbours(posteriors):
     around = posteriors.sample("0-0", 20, Filter(method="ce", search="nothing")).surroundings
     assert (around.position, around.total, around.previous, around.next) == (None, 0, None, None)
 
@@ -151,16 +149,13 @@ def test_a_map_places_every_sample_of_a_part_and_marks_what_the_filters_find(pos
     assert 0 < len(far) == sum(each.distance >= 1 for each in entries.values())
 
 
-def test_a_method_without_a_run_on_a_part_has_no_map_of_it(tmp_path):
+def test_a_method_without_a_run_on_a_part_or_coordinates_has_no_map_of_it(tmp_path):
     folder = write_tiny_comparison(tmp_path)
     shutil.rmtree(folder / "runs" / "elb" / "split1-fold0")  # it failed
     found = open_inspection(folder).posteriors.map(Filter(method="elb", part="1-0"))
     assert (found.part, found.total, found.columns) == ("1-0", 0, {})
-
-
-def test_runs_without_coordinates_have_no_map(tmp_path):
-    write_whole_comparison(tmp_path, {"ce": 1.0}, splits=1)
-    posteriors = open_inspection(tmp_path).posteriors
+    write_whole_comparison(tmp_path / "earlier", {"ce": 1.0}, splits=1)
+    posteriors = open_inspection(tmp_path / "earlier").posteriors
     assert posteriors.map(CE).columns == {}
     assert posteriors.page(replace(CE, min_distance=0.1), 1).total == 0
 
@@ -171,6 +166,7 @@ def test_the_confusion_matrix_counts_every_prediction_once(posteriors):
     assert counts.sum() == len(entries)
     assert counts[3, 4] == sum((entry.truth, entry.predicted) == (3, 4) for entry in entries)
     assert np.array_equal(counts, sum(np.array(posteriors.confusion("ce", part)) for part in ("0-0", "1-0")))
+    assert [posteriors.label(label, None).rows[0].count for label in range(8)] == counts.sum(axis=0).tolist()
 
 
 def test_what_is_filtered_is_exported_with_notes(tmp_path):
@@ -193,12 +189,6 @@ def test_an_item_that_nobody_tested_on_is_told(posteriors):
         posteriors.put_note("1-0", 3, flag=True, note="")
     with pytest.raises(InputError, match="Sample 3 is not in the test set of split 1-0"):
         posteriors.sample("1-0", 3, CE)
-
-
-def test_labels_count_every_prediction_once(posteriors):
-    counts = [sum(posteriors.label(label, None).rows[0].count for label in range(8)), 0]
-    counts[1] = sum(posteriors.label(label, "1-0").rows[0].count for label in range(8))
-    assert counts == [50, 25]
 
 
 def test_a_run_that_cannot_be_read_is_left_out_and_a_row_without_any_is_told(tmp_path):
@@ -257,9 +247,6 @@ def test_all_posteriors_of_the_label_are_laid_over_each_other():
     assert row.mean == pytest.approx([0.6, 0.2, 0.2], abs=1e-5)
     assert row.unimodal == pytest.approx(2 / 3)
     assert view.highest == pytest.approx(0.7, abs=1e-5)
-
-
-def test_a_label_that_is_never_predicted_is_empty():
     view = label_view({"ce": [predictions(PROBS)], "elb": []}, 2, num_classes=3)
     assert [(row.count, row.unimodal, row.shown) for row in view.rows] == [(0, None, ()), (0, None, ())]
 

@@ -9,7 +9,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onepeak.data.manifest import ImageArrays, Manifest
 from onepeak.data.tables.frame import from_frame
 from onepeak.errors import InputError
 from onepeak.posterior.predictions import Predictions
@@ -181,58 +180,37 @@ def test_an_order_is_the_one_it_is_called(sort):
     assert [by_key[key] for key in found] == sorted(by_key.values())
 
 
-def test_a_sample_is_found_by_its_item(tmp_path):
+def test_a_sample_is_found_by_its_item_and_other_classes_are_refused(tmp_path):
     write_whole_run(tmp_path, method="ce", num_test=7, num_classes=4)
-    predictions = read_run_predictions(find_runs(tmp_path).runs[0], 4)
-    assert predictions.place(3) == 3
-    assert predictions.place(7) is None
-    assert predictions.predictions.probs.sum(dim=1).tolist() == pytest.approx([1] * len(predictions), abs=1e-5)
+    run = find_runs(tmp_path).runs[0]
+    predictions = read_run_predictions(run, 4)
+    assert (predictions.place(3), predictions.place(7)) == (3, None)
     assert predictions.num_bytes >= predictions.predictions.log_probs.nbytes
-
-
-@pytest.mark.bad_input
-def test_posteriors_over_other_classes_are_refused(tmp_path):
-    write_whole_run(tmp_path, method="ce", num_classes=4)
+    assert read_calibration(run) is None  # there is no validation part
     with pytest.raises(InputError, match="must hold posteriors over 5 classes, got some over 4"):
-        read_run_predictions(find_runs(tmp_path).runs[0], 5)
+        read_run_predictions(run, 5)
 
 
 def names(paths, source):
     count = len(paths)
-    zeros = torch.zeros(count, dtype=torch.int64)
-    predictions = RunPredictions(
-        predictions=Predictions(
-            items=np.arange(count),
-            sources=() if paths[0] is None else tuple(paths),
-            truth=zeros,
-            predicted_index=zeros,
-            log_probs=torch.zeros(count, 2),
-        )
+    found = Predictions(
+        items=np.arange(count),
+        sources=() if paths[0] is None else tuple(paths),
+        truth=torch.zeros(count, dtype=torch.int64),
+        predicted_index=torch.zeros(count, dtype=torch.int64),
+        log_probs=torch.zeros(count, 2),
     )
-    return [predictions.name(place, source) for place in range(count)]
+    return [RunPredictions(predictions=found).name(place, source) for place in range(count)]
 
 
-def test_a_sample_is_called_by_its_path_or_its_number():
+def test_a_sample_is_called_by_its_path_its_line_or_its_number_and_whose_it_is():
+    """The second of the data has another label now: it is another sample, and nobody's."""
     assert names(["a/1.png", "b.png"], Source(manifest=None)) == ["a/1.png", "b.png"]
     assert names([None, None], Source(manifest=None)) == ["sample 0", "sample 1"]
-
-
-def test_a_row_of_a_table_is_called_by_its_line():
-    manifest = from_frame(pd.DataFrame({"x": [1.0, 2.0], "label": [0, 1]}, index=[2, 4]))
-    # the second has another label now: it is another row
-    assert names([None, None], Source(manifest=manifest)) == ["row 2", "sample 1"]
-
-
-def test_who_it_belongs_to_is_added_where_that_is_known():
-    manifest = Manifest(
-        name="mine",
-        items=ImageArrays(pixels=np.zeros((2, 4, 4, 3), dtype=np.uint8)),
-        labels=np.array([0, 1]),
-        classes=("a", "b"),
-        groups=("anna", "ben"),
-    )
-    # the second has another label now: it is another sample, and nobody's
-    assert names([None, None], Source(manifest=manifest)) == ["sample 0 · anna", "sample 1"]
+    table = from_frame(pd.DataFrame({"x": [1.0, 2.0], "label": [0, 1]}, index=[2, 4]))
+    assert names([None, None], Source(manifest=table)) == ["row 2", "sample 1"]
+    owned = replace(table, rows=None, groups=("anna", "ben"))
+    assert names([None, None], Source(manifest=owned)) == ["sample 0 · anna", "sample 1"]
 
 
 @pytest.fixture
@@ -252,12 +230,6 @@ def test_runs_that_cannot_be_read_are_left_out(archive):
     assert list(archive.of_part("2-0", 10)) == []
 
 
-@pytest.mark.bad_input
-def test_a_row_without_any_is_told(archive):
-    with pytest.raises(InputError, match="`elb` must have runs whose predictions can be read, got none"):
-        archive.samples("elb")
-
-
 def test_what_was_read_once_is_not_read_again(archive):
     run = archive.runs["ce", "0-0"]
     first = archive.predictions(run)
@@ -274,18 +246,6 @@ def test_to_find_a_sample_no_more_is_read_than_one_run_of_each_part(tmp_path):
     assert sorted(archive._predictions._values) == [("ce", "0-0"), ("ce", "1-0")]
 
 
-def test_what_is_given_needs_no_disk(archive):
-    run = archive.runs["ce", "0-0"]
-    given = Archive([run], 5, {("elb", "0-0"): archive.predictions(run), ("ce", "0-0"): archive.predictions(run)})
-    (run.folder / "predictions.parquet").unlink()
-    assert given.predictions(run) is archive.predictions(run)
-
-
-def test_names_are_those_of_the_parts(archive):
-    names = archive.names("ce", Source(manifest=None))
-    assert names["2-0"] == [f"sample {item}" for item in range(10)]
-
-
 def test_the_models_own_calibration_is_taken_and_learnt_again_where_no_model_was_kept(compared, tmp_path):
     run = find_runs(compared).runs[0]
     own = load_description(run.folder).calibration
@@ -296,30 +256,14 @@ def test_the_models_own_calibration_is_taken_and_learnt_again_where_no_model_was
     assert read_calibration(find_runs(copy).runs[0]) == own
 
 
-def test_without_a_validation_part_there_is_none(tmp_path):
-    write_whole_run(tmp_path, method="ce")
-    assert read_calibration(find_runs(tmp_path).runs[0]) is None
-
-
-def test_what_was_asked_for_longest_ago_goes_first():
+def test_a_cache_keeps_to_its_bound_drops_the_longest_unused_and_is_shared_by_threads():
     cache = BoundedCache(most=2, size=lambda _: 1)
     for key in ("a", "b", "a", "c"):
         cache.get(key, lambda key=key: key)
     assert [cache.get(key, lambda: "made again") for key in ("a", "c", "b")] == ["a", "c", "made again"]
-
-
-def test_the_total_never_exceeds_the_bound_but_for_one_value_alone():
-    cache = BoundedCache(most=100, size=len)
-    for number in range(200):
-        cache.get(number, lambda number=number: b"x" * (number % 90))
-        assert cache.total <= 100
-    assert len(cache.get("large", lambda: b"x" * 500)) == 500
-    assert cache.total == 500
-
-
-def test_threads_share_it():
     cache = BoundedCache(most=50, size=len)
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda number: cache.get(number % 20, lambda: str(number % 20) * 5), range(2000)))
     assert found == [str(number % 20) * 5 for number in range(2000)]
     assert cache.total <= 50
+    assert len(cache.get("large", lambda: "x" * 500)) == cache.total == 500

@@ -31,15 +31,30 @@ from trained_models import image_run, table_run
 CLIENT = Path(__file__).parents[3] / "examples" / "onnx_client.py"
 
 
+def images(*shape):
+    rng = np.random.default_rng(0)
+    colours = rng.uniform(0, 255, (shape[0], 1, 1, 3))
+    return (colours + rng.normal(0, 60, (*shape, 3))).clip(0, 255).astype(np.uint8)
+
+
 def about(path):
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     return {name: json.loads(text) for name, text in session.get_modelmeta().custom_metadata_map.items()}
 
 
-def images(*shape):
-    rng = np.random.default_rng(0)
-    colours = rng.uniform(0, 255, (shape[0], 1, 1, 3))
-    return (colours + rng.normal(0, 60, (*shape, 3))).clip(0, 255).astype(np.uint8)
+def untrained(backbone, name, num_classes, resize, **settings):
+    network = NetworkSettings(backbone=backbone, **settings)
+    description = ModelDescription(
+        classes=tuple("abcde"[:num_classes]),
+        method=name,
+        variant="corrected",
+        method_settings={},
+        network=network,
+        resize=resize,
+        table=None,
+    )
+    built = build_network(onepeak.method(name, num_classes=num_classes), network, seed=0)
+    return Model(description, built, torch.device("cpu"))
 
 
 def said_of_pixels(model, pixels):
@@ -140,31 +155,8 @@ def test_rows_with_projection_costs_and_alpha_get_what_predict_says(tmp_path, ca
 
 @pytest.mark.traced
 @pytest.mark.slow
-def test_the_methods_own_label_is_the_peak_of_the_projected_posterior(tmp_path):
-    model = table_model("ren", calibration=CALIBRATION)
-    written = export_onnx(model, tmp_path / "model.onnx", project=True)
-    values = table_rows(64)
-    answers = asked(written.path, values)
-    check_same(answers, said_of_rows(model, values, project=True))
-    assert (said_of_rows(model, values).soi < 1).any()
-    assert (answers["soi"] == 1).all()
-
-
-@pytest.mark.traced
-@pytest.mark.slow
 def test_a_network_of_timm_is_exported_for_every_size(tmp_path):
-    settings = NetworkSettings(backbone="resnet18", alpha=0.5)
-    network = build_network(onepeak.method("po", num_classes=5), settings, seed=0)
-    description = ModelDescription(
-        classes=("a", "b", "c", "d", "e"),
-        method="po",
-        variant="corrected",
-        method_settings={},
-        network=settings,
-        resize=Resize(scale=0.5),
-        table=None,
-    )
-    model = Model(description, network, torch.device("cpu"))
+    model = untrained("resnet18", "po", 5, Resize(scale=0.5), alpha=0.5)
     written = export_onnx(model, tmp_path / "po.onnx")
     for shape in ((1, 64, 64), (2, 150, 97)):
         inputs = images(*shape)
@@ -172,25 +164,10 @@ def test_a_network_of_timm_is_exported_for_every_size(tmp_path):
     assert "not calibrated" in written.notes[0]
 
 
-def swin_model():
-    settings = NetworkSettings(backbone="swin_tiny_patch4_window7_224")
-    description = ModelDescription(
-        classes=("a", "b", "c"),
-        method="elb",
-        variant="corrected",
-        method_settings={},
-        network=settings,
-        resize=Resize(short_side=64),
-        table=None,
-    )
-    network = build_network(onepeak.method("elb", num_classes=3), settings, seed=0)
-    return Model(description, network, torch.device("cpu"))
-
-
 @pytest.mark.traced
 @pytest.mark.slow
 def test_a_network_with_windows_is_exported_for_one_size(tmp_path):
-    model = swin_model()
+    model = untrained("swin_tiny_patch4_window7_224", "elb", 3, Resize(short_side=64))
     written = export_onnx(model, tmp_path / "swin.onnx", size=(64, 96))
     assert written.inputs == {"pictures": "uint8 batch x 64 x 96 x 3"}
     assert about(written.path)["preprocessing"]["size"] == {"height": 64, "width": 96}
@@ -233,15 +210,22 @@ def test_every_method_is_exported_with_its_calibration(tmp_path, name, settings)
 
 @pytest.mark.traced
 @pytest.mark.slow
-@pytest.mark.parametrize("decide", ["mode", "median", "mean", "qwk"])
-@pytest.mark.parametrize("project", [False, True])
-def test_seventy_classes_with_every_decision(tmp_path, decide, project):
-    model = table_model("ce", num_classes=70, calibration=CALIBRATION)
-    written = export_onnx(model, tmp_path / "model.onnx", decide=decide, project=project)
+@pytest.mark.parametrize(
+    ("name", "num_classes", "options"),
+    [
+        *(("ce", 70, {"decide": decide, "project": True}) for decide in ("mode", "median", "mean", "qwk")),
+        ("ce", 70, {"decide": "median"}),
+        ("ren", 6, {"project": True}),  # the method's own label is the peak
+    ],
+)
+def test_posteriors_of_many_classes_are_decided_and_projected_as_by_predict(tmp_path, name, num_classes, options):
+    model = table_model(name, num_classes=num_classes, calibration=CALIBRATION)
+    written = export_onnx(model, tmp_path / "model.onnx", **options)
     values = table_rows(64)
-    answers, said = asked(written.path, values), said_of_rows(model, values, decide=decide, project=project)
+    answers, said = asked(written.path, values), said_of_rows(model, values, **options)
     check_same(answers, said)
-    assert not project or (answers["soi"][answers["label"] == answers["log_probs"].argmax(-1)] == 1).all()
+    at_the_peak = answers["label"] == answers["log_probs"].argmax(-1)
+    assert "project" not in options or (answers["soi"][at_the_peak] == 1).all()
 
 
 @pytest.mark.traced

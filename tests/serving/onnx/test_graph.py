@@ -11,7 +11,7 @@ from onepeak.serving import load
 from onepeak.serving.onnx import graph as ours
 from onepeak.serving.onnx.graph import ExportError, ServedNetwork, onnx_bytes
 from onepeak.serving.posterior_options import PosteriorOptions
-from table_models import CALIBRATION, said_of_rows, table_model, table_rows
+from table_models import CALIBRATION, table_model, table_rows
 from trained_models import image_run
 
 ALPHA = 0.4
@@ -35,14 +35,6 @@ def test_it_says_of_images_what_predict_says():
     assert served.outputs == ("log_probs", "label", "soi", "interval")
     inputs = images(4, 48, 60)  # of the size that the model's resize leaves as it is
     check_same(served(torch.from_numpy(inputs)), model.predict(inputs, alpha=ALPHA, decide="mean"))
-
-
-def test_a_model_without_calibration_has_no_interval():
-    model = table_model("elb")
-    served = ServedNetwork(model, PosteriorOptions())
-    assert served.outputs == ("log_probs", "label", "soi")
-    rows = table_rows(30)
-    check_same(served(torch.from_numpy(rows)), said_of_rows(model, rows))
 
 
 def test_calibration_is_part_of_it():
@@ -117,11 +109,6 @@ def test_places_in_a_sorted_row_are_those_of_numpy(row, values, right):
     rows = torch.tensor(row).expand(2, -1)
     found = ours.searchsorted(rows, torch.tensor(values, dtype=torch.float64).expand(2, -1), right=right)
     assert found.tolist() == [expected.tolist()] * 2
-
-
-def test_an_order_of_its_own_is_not_known():
-    with pytest.raises(NotImplementedError, match="a sorter"):
-        ours.searchsorted(torch.zeros(2), torch.zeros(1), sorter=torch.tensor([1, 0]))
 
 
 def test_special_functions_are_those_of_scipy():
