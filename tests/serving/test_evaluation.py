@@ -165,16 +165,10 @@ def test_another_decision_changes_the_labels_and_projection_the_posteriors(model
     assert plain.metrics["unimodal"] < 1
     assert other.metrics["nll"] != other.calibrated["nll"]
     assert other.calibrated["alpha"] == 0.4
-
-
-def test_with_costs_the_mean_cost_is_measured(table_model):
-    part, costs = table_run().manifest.take(table_run().split.test), np.array([[0, 1, 1], [5, 0, 1], [10, 5, 0]])
-    found = evaluate(table_model, part, decide="cost", cost=costs)
-    expected = np.mean(
-        [costs[true, said] for true, said in zip(part.labels, found.prediction.predicted_index, strict=True)]
-    )
-    assert found.cost == pytest.approx(expected)
-    assert evaluate(table_model, part).cost is None
+    costs = np.abs(np.subtract.outer(np.arange(8), np.arange(8))) ** 2
+    least = evaluate(model, part, decide="cost", cost=costs)
+    assert least.cost == pytest.approx(costs[part.labels, least.prediction.predicted_index].mean())
+    assert plain.cost is None
 
 
 def test_images_and_rows_unlike_the_training_are_told(model, table_model, folder, tmp_path):
@@ -277,12 +271,13 @@ def test_a_folder_that_does_not_say_what_was_held_out_is_told(tmp_path):
     model = load(folder)
     with pytest.raises(InputError, match=r"Unknown `part` 'train'\. Known: valid, test"):
         held_out(run.manifest, model, folder, "train")
-    (folder / "held_out_items.txt").unlink()
-    with pytest.raises(InputError, match=r"without its own held_out_items\.txt: copy .* whole, or train again"):
-        held_out(run.manifest, model, folder, "test")
-    (folder / "predictions.parquet").unlink()
-    with pytest.raises(InputError, match=r"does not say without predictions\.parquet"):
-        held_out(run.manifest, model, folder, "test")
+    for name, message in (
+        ("held_out_items.txt", r"without its own held_out_items\.txt: copy .* whole, or train again"),
+        ("predictions.parquet", r"does not say without predictions\.parquet"),
+    ):
+        (folder / name).unlink()
+        with pytest.raises(InputError, match=message):
+            held_out(run.manifest, model, folder, "test")
 
 
 def test_what_is_no_better_than_a_constant_answer_or_covers_too_little_is_told():

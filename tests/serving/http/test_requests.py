@@ -24,11 +24,6 @@ def files(body, content_type=FORM, max_items=9):
     return [(upload.name, upload.data) for upload in uploads_of(body, content_type, max_items=max_items)]
 
 
-def test_what_is_no_form_is_one_file():
-    for kind in ("image/png", "application/octet-stream", ""):
-        assert files(b"bytes", kind) == [(None, b"bytes")]
-
-
 def test_a_form_gives_its_files_in_order():
     tricky = b"\r\n--x no boundary\r\n--y\r\n" + bytes(range(256)) * 40
     assert files(form((b"a.png", b"one"), (b"b.png", tricky), (b"", b""))) == [
@@ -36,10 +31,9 @@ def test_a_form_gives_its_files_in_order():
         ("b.png", tricky),
         (None, b""),
     ]
-
-
-def test_names_are_text_whatever_their_bytes():
     assert files(form((b"../../etc/passwd", b""), (b"\xc3\xa4\xff", b""))) == [("../../etc/passwd", b""), ("ä�", b"")]
+    for kind in ("image/png", "application/octet-stream", ""):
+        assert files(b"bytes", kind) == [(None, b"bytes")], "what is no form is one file"
 
 
 @pytest.mark.bad_input
@@ -111,39 +105,30 @@ def test_a_body_is_put_together_and_counted():
 
 
 @pytest.mark.bad_input
-def test_an_empty_body_is_refused():
-    with pytest.raises(RequestError, match="The file is empty") as refused:
-        read([b""])
-    assert refused.value.status == 400
-
-
-@pytest.mark.bad_input
-def test_a_large_body_is_read_on_for_a_while_so_that_its_sender_sees_the_answer():
-    for pieces in ([b"x" * 101], [b"x" * 60] * 5):
-        with pytest.raises(RequestError, match="at most 100 bytes, got more") as refused:
-            read(pieces)
-        assert (refused.value.status, refused.value.headers) == (413, {"Connection": "close"})
-    with pytest.raises(RequestError, match="at most 100 bytes"):
-        read([b"x" * 60] * 7, endless=True)
-    with pytest.raises(RequestError, match="at most 100 bytes"):
-        read([b"x" * 60] * 3, endless=True)  # and then nothing comes any more
-
-
-@pytest.mark.bad_input
-def test_a_body_that_takes_too_long_is_refused():
-    with pytest.raises(RequestError, match=r"must arrive within 0\.2 s, got 1 bytes in that time") as refused:
-        read([b"x"], endless=True)
-    assert refused.value.status == 408
-    with pytest.raises(RequestError, match="got 9 bytes in that time"):
-        read([b"xxx", 0.05] * 3, endless=True)
+@pytest.mark.parametrize(
+    ("pieces", "endless", "status", "message"),
+    [
+        ([b""], False, 400, "The file is empty"),
+        ([b"x" * 101], False, 413, "at most 100 bytes, got more"),
+        ([b"x" * 60] * 5, False, 413, "at most 100 bytes, got more"),
+        ([b"x" * 60] * 7, True, 413, "at most 100 bytes"),
+        ([b"x" * 60] * 3, True, 413, "at most 100 bytes"),  # and then nothing comes any more
+        ([b"x"], True, 408, r"must arrive within 0\.2 s, got 1 bytes in that time"),
+        ([b"xxx", 0.05] * 3, True, 408, "got 9 bytes in that time"),
+    ],
+)
+def test_a_body_that_is_empty_too_large_or_too_slow_is_refused(pieces, endless, status, message):
+    with pytest.raises(RequestError, match=message) as refused:
+        read(pieces, endless=endless)
+    assert refused.value.status == status
+    assert refused.value.headers == ({} if status == 400 else {"Connection": "close"})
 
 
 @pytest.mark.bad_input
 def test_a_body_with_a_length_and_in_chunks_is_refused_as_proxies_may_read_it_otherwise():
     headers = [(b"content-length", b"5"), (b"transfer-encoding", b"chunked")]
-    request = Request({"type": "http", "headers": headers})
     with pytest.raises(RequestError, match="not both") as refused:
-        asyncio.run(read_body(request, LIMITS, Share(Load(LIMITS))))
+        asyncio.run(read_body(Request({"type": "http", "headers": headers}), LIMITS, Share(Load(LIMITS))))
     assert refused.value.status == 400
 
 

@@ -68,14 +68,17 @@ def context(browser):
 
 @pytest.fixture
 def opened(context, address):
-    """Opens pages, and fails at the end if one of them wrote an error to the console."""
+    """Opens pages, with some answers changed on their way; fails at the end if one wrote an error to the console."""
     errors = []
 
     @contextmanager
-    def page(path, *, size=LAPTOP):
+    def page(path, *, size=LAPTOP, answers=None):
         shown = context(size).new_page()
-        shown.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        if answers is None:  # else a refused answer is an error of the console
+            shown.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         shown.on("pageerror", lambda error: errors.append(str(error)))
+        for pattern, change in (answers or {}).items():
+            shown.route(pattern, answering(change))
         shown.goto(address + path)
         yield shown
         shown.evaluate("localStorage.clear()")
@@ -83,6 +86,26 @@ def opened(context, address):
 
     yield page
     assert errors == []
+
+
+def answering(change):
+    """Hands the browser the server's answer with the entries that a function of it gives."""
+
+    def answer(route):
+        found = route.fetch()
+        route.fulfill(response=found, json=found.json() | change(found.json()))
+
+    return answer
+
+
+def predicted(**values):
+    """Of what /v1/predict answers, the entries with other values for its first image."""
+    return lambda found: {"predictions": [found["predictions"][0] | values]}
+
+
+@pytest.fixture(scope="module")
+def image(compared):
+    return next((compared.parent / "data").rglob("*.png"))
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -132,16 +155,7 @@ def test_a_point_of_the_map_opens_its_sample_and_a_mark_its_list(opened):
         expect(page.get_by_label("Near-duplicates only")).to_be_checked()
 
 
-def test_the_theme_is_remembered(opened):
-    with opened("/") as page:
-        page.get_by_role("button", name="Dark colours").click()
-        expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-        page.get_by_role("link", name="Samples").click()
-        expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-        expect(page.get_by_role("button", name="Dark colours")).to_have_attribute("aria-pressed", "true")
-
-
-def test_the_table_is_sorted_by_a_click_and_by_its_address(opened):
+def test_the_table_is_sorted_by_a_click_and_by_its_address_and_opens_samples(opened):
     with opened("/?sort=row&direction=down") as page:
         names = page.locator("#methods tbody th")
         expect(names).to_have_text(["elb", "ce"])
@@ -150,28 +164,21 @@ def test_the_table_is_sorted_by_a_click_and_by_its_address(opened):
         expect(page.locator("#methods th[data-key=row]")).to_have_attribute("aria-sort", "ascending")
         page.go_back()
         expect(names).to_have_text(["elb", "ce"])
-
-
-def test_chance_is_told_where_it_is_not_drawn(context, address):
-    def near(route):
-        found = route.fetch()
-        route.fulfill(response=found, json=found.json() | {"upward": [0.985, 1.005]})
-
-    page = context(LAPTOP).new_page()
-    page.route("**/v1/inspect/overview", near)
-    page.goto(address)
-    expect(page.locator("#tradeoff .legendtext")).to_have_text(["ce", "elb"])
-    assert not page.locator("#tradeoff").get_by_text("random guessing").count()
-    expect(page.locator("#unseen")).to_contain_text("lies below the range shown")
-    page.close()
-
-
-def test_a_method_opens_its_samples(opened):
-    with opened("/") as page:
+        page.get_by_role("button", name="Dark colours").click()
         page.locator("#methods").get_by_role("link", name="elb").click()
         expect(page).to_have_url(re.compile(r"/samples\?method=elb$"))
         expect(page.locator("select[name=method]")).to_have_value("elb")
         expect(page.locator("#found")).to_have_text("1 to 50 of 50 samples")
+        expect(page.locator("#grid img").first).to_have_js_property("naturalWidth", 32)
+        expect(page.locator("html")).to_have_attribute("data-theme", "dark")  # is remembered
+        expect(page.get_by_role("button", name="Dark colours")).to_have_attribute("aria-pressed", "true")
+
+
+def test_chance_is_told_where_it_is_not_drawn(opened):
+    with opened("/", answers={"**/v1/inspect/overview": lambda _: {"upward": [0.985, 1.005]}}) as page:
+        expect(page.locator("#tradeoff .legendtext")).to_have_text(["ce", "elb"])
+        assert not page.locator("#tradeoff").get_by_text("random guessing").count()
+        expect(page.locator("#unseen")).to_contain_text("lies below the range shown")
 
 
 def test_curves_asked_for_before_they_are_there_are_shown_when_they_come(opened):
@@ -203,6 +210,10 @@ def test_filters_write_the_address_and_the_back_button_takes_them_back(opened):
         expect(page.get_by_label("Error at least")).to_have_value("2")
         page.get_by_role("button", name="Clear filters").click()
         expect(found).to_have_text("1 to 50 of 50 samples")
+        page.keyboard.press("/")
+        expect(page.get_by_label("Search")).to_be_focused()
+        page.keyboard.type("nothing like this")
+        expect(found).to_contain_text("No sample matches")
 
 
 def test_an_address_opens_the_state_it_names(opened):
@@ -213,16 +224,6 @@ def test_an_address_opens_the_state_it_names(opened):
         expect(page.get_by_label("Paradoxical only")).to_be_checked()
         expect(page.get_by_label("Search")).to_have_value("g4")
         expect(page.get_by_label("Sort")).to_have_value("disorder")
-
-
-def test_a_search_finds_one_image_and_says_so_when_there_is_none(opened):
-    with opened("/samples?method=ce&part=0-0") as page:
-        page.keyboard.press("/")
-        expect(page.get_by_label("Search")).to_be_focused()
-        page.keyboard.type("020.png")
-        expect(page.locator("#grid li")).to_have_count(1)
-        page.get_by_label("Search").fill("nothing like this")
-        expect(page.locator("#found")).to_contain_text("No sample matches")
 
 
 def test_the_keyboard_moves_over_the_grid_and_through_the_samples(opened):
@@ -282,13 +283,6 @@ def test_the_map_lies_over_the_image_as_strong_as_the_slider_says_or_beside_it(o
         assert over["x"] >= image["x"] + image["width"]
 
 
-def test_images_are_shown(opened):
-    with opened("/samples?method=ce") as page:
-        image = page.locator("#grid img").first
-        expect(image).to_be_visible()
-        expect(image).to_have_js_property("naturalWidth", 32)
-
-
 def test_one_sample_shows_all_methods_and_the_chosen_one_large(opened):
     with opened(SAMPLE) as page:
         expect(page.locator("#methods h3")).to_have_text(["ce", "elb"])
@@ -305,22 +299,18 @@ def test_one_sample_shows_all_methods_and_the_chosen_one_large(opened):
         expect(page.locator("#numbers tbody tr")).to_have_count(8)
 
 
-def test_the_scale_of_evidence_is_told_and_that_of_a_model_without_one_is_no_scale(context, address):
-    def earlier(route):
-        predictions = route.fetch()
-        ce, elb = predictions.json()["answers"]
-        route.fulfill(response=predictions, json=predictions.json() | {"answers": [ce, elb | {"evidence_range": None}]})
+def test_the_scale_of_evidence_is_told_and_that_of_a_model_without_one_is_no_scale(opened):
+    def earlier(found):
+        ce, elb = found["answers"]
+        return {"answers": [ce, elb | {"evidence_range": None}]}
 
-    page = context(LAPTOP).new_page()
-    page.route("**/v1/inspect/sample/**", earlier)
-    page.goto(address + SAMPLE)
-    expect(page.locator("#scale")).to_have_text("012.5 and more")
-    expect(page.locator("#scale .ramp")).to_be_visible()
-    expect(page.locator("#scale-note")).to_contain_text("One scale for all images and classes of this model")
-    page.locator("#methods").get_by_role("link", name="elb").click()
-    expect(page.locator("#scale-note")).to_contain_text("do not compare it with others")
-    expect(page.locator("#scale")).to_be_empty()
-    page.close()
+    with opened(SAMPLE, answers={"**/v1/inspect/sample/**": earlier}) as page:
+        expect(page.locator("#scale")).to_have_text("012.5 and more")
+        expect(page.locator("#scale .ramp")).to_be_visible()
+        expect(page.locator("#scale-note")).to_contain_text("One scale for all images and classes of this model")
+        page.locator("#methods").get_by_role("link", name="elb").click()
+        expect(page.locator("#scale-note")).to_contain_text("do not compare it with others")
+        expect(page.locator("#scale")).to_be_empty()
 
 
 def test_the_evidence_for_any_class_is_chosen_from_a_list_or_by_its_bar(opened, compared):
@@ -350,18 +340,22 @@ def test_the_evidence_for_any_class_is_chosen_from_a_list_or_by_its_bar(opened, 
         expect(evidence).to_have_count(1)
 
 
-def test_evidence_that_does_not_come_is_told_and_leaves_the_image(browser, address):
-    page = browser.new_page()
-    page.route("**/evidence/**", lambda route: route.fulfill(status=503))
-    page.goto(address + SAMPLE)
-    expect(page.locator("#seen-note")).to_contain_text("could not be loaded")
-    expect(page.locator("#overlay-control")).to_be_hidden()
-    expect(page.locator("#seen img")).to_have_count(1)
-    page.unroute("**/evidence/**")
-    page.locator("#methods").get_by_role("link", name="elb").click()
-    expect(page.locator("#seen .evidence")).to_be_visible()
-    expect(page.locator("#seen-note")).to_be_empty()
-    page.close()
+def test_what_does_not_come_is_told_in_a_sentence(opened, tmp_path):
+    with opened("/sample/0-0/0", answers={}) as page:
+        expect(page.get_by_role("alert")).to_contain_text("is not in the test set of split 0-0")
+        page.route("**/evidence/**", lambda route: route.fulfill(status=503))
+        page.goto(page.url.replace("/0-0/0", "/0-0/20?method=ce"))
+        expect(page.locator("#seen-note")).to_contain_text("could not be loaded")
+        expect(page.locator("#overlay-control")).to_be_hidden()
+        expect(page.locator("#seen img")).to_have_count(1)
+        page.unroute("**/evidence/**")
+        page.locator("#methods").get_by_role("link", name="elb").click()
+        expect(page.locator("#seen .evidence")).to_be_visible()
+        expect(page.locator("#seen-note")).to_be_empty()
+    (tmp_path / "notes.txt").write_text("no image")
+    with opened("/try", answers={}) as page:
+        page.locator("#file").set_input_files(tmp_path / "notes.txt")
+        expect(page.get_by_role("alert")).to_contain_text("not an image in a known format")
 
 
 def test_the_labels_play_by_themselves_and_stop(opened):
@@ -376,11 +370,11 @@ def test_the_labels_play_by_themselves_and_stop(opened):
         expect(page.locator("#rows figcaption p").first).not_to_be_empty()
 
 
-def test_a_image_can_be_tried(opened, compared):
+def test_an_image_can_be_tried_and_several_of_one_patient_together(opened, compared):
     with opened("/try") as page:
-        image = next((compared.parent / "data").rglob("*.png"))
+        images = sorted((compared.parent / "data").rglob("*.png"))[:3]
         expect(page.locator("#asked")).to_have_text("The model is elb.")
-        page.locator("#file").set_input_files(image)
+        page.locator("#file").set_input_files(images[0])
         expect(page.locator("#result-title")).to_contain_text("g")
         expect(page.locator("#chosen[data-drawn]")).to_be_visible()
         expect(page.locator("#seen canvas.evidence")).to_be_visible()
@@ -388,11 +382,6 @@ def test_a_image_can_be_tried(opened, compared):
         expect(page.locator("#verdict")).to_contain_text(
             re.compile(r"interval is (?:g\d to )?g(\d)\. What would be done: treatment \1\.")
         )
-
-
-def test_several_images_of_one_patient_are_asked_together(opened, compared):
-    images = sorted((compared.parent / "data").rglob("*.png"))[:3]
-    with opened("/try") as page:
         page.locator("#file").set_input_files(images)
         expect(page.locator("#several li")).to_have_count(3)
         expect(page.locator("#result-title")).to_contain_text("All 3 images: g")
@@ -408,38 +397,21 @@ PEAK = (
 """The opacity of the most opaque pixel."""
 
 
-def test_an_image_with_little_evidence_has_a_pale_map_on_the_scale_of_the_model(context, address, compared):
-    def changed(**values):
-        def answer(route):
-            found = route.fetch()
-            content = found.json()
-            if "predictions" in content:
-                content = {"predictions": [content["predictions"][0] | values]}
-            route.fulfill(response=found, json=found.json() | content | values)
-
-        return answer
-
-    page = context(LAPTOP).new_page()
-    image = next((compared.parent / "data").rglob("*.png"))
-    for evidence, ends, opacity in (
-        ([[-1.0, 1.25]], [0.0, 12.5], 38),
-        ([[-1.0, 99.0]], [0.0, 12.5], 255),
-        ([[-1.0, 1.25]], None, 255),
-    ):
-        page.unroute_all()
-        page.route("**/v1/model", changed(evidence_range=ends))
-        page.route("**/v1/predict?*", changed(evidence=evidence))
-        page.goto(f"{address}/try")
+@pytest.mark.parametrize(
+    ("evidence", "ends", "opacity"),
+    [([[-1.0, 1.25]], [0.0, 12.5], 38), ([[-1.0, 99.0]], [0.0, 12.5], 255), ([[-1.0, 1.25]], None, 255)],
+)
+def test_an_image_with_little_evidence_has_a_pale_map_on_the_scale_of_the_model(opened, image, evidence, ends, opacity):
+    model = {"**/v1/model": lambda _: {"evidence_range": ends}}
+    with opened("/try", answers=model | {"**/v1/predict?*": predicted(evidence=evidence)}) as page:
         page.locator("#file").set_input_files(image)
         canvas = page.locator("#seen canvas.evidence")
         expect(canvas).to_be_visible()
         assert canvas.evaluate(PEAK) == pytest.approx(opacity, abs=1)
         expect(page.locator("#scale .ramp")).to_have_count(0 if ends is None else 1)
-    page.close()
 
 
-def test_the_evidence_of_a_image_that_the_browser_cannot_show_lies_on_a_plain_ground(opened, compared, tmp_path):
-    image = next((compared.parent / "data").rglob("*.png"))
+def test_the_evidence_of_a_image_that_the_browser_cannot_show_lies_on_a_plain_ground(opened, image, tmp_path):
     Image.open(image).resize((64, 32)).save(tmp_path / "scan.tif")
     with opened("/try") as page:
         page.locator("#file").set_input_files(tmp_path / "scan.tif")
@@ -456,25 +428,13 @@ def test_the_evidence_of_a_image_that_the_browser_cannot_show_lies_on_a_plain_gr
         expect(page.locator("#seen-note")).to_be_empty()
 
 
-def test_an_answer_to_what_is_unlike_the_training_has_a_label_that_says_so(context, address, compared):
-    page = context(LAPTOP).new_page()
-    page.goto(f"{address}/try")
-    image = next((compared.parent / "data").rglob("*.png"))
-    changes = {"unimodal": True}
-
-    def answer(route):
-        found = route.fetch()
-        route.fulfill(response=found, json=found.json() | {"predictions": [found.json()["predictions"][0] | changes]})
-
-    page.route("**/v1/predict?*", answer)
-    for unlike in (["contrast"], []):
-        changes["unlike"] = unlike
-        page.locator("#file").set_input_files([])
+@pytest.mark.parametrize("unlike", [["contrast"], []])
+def test_an_answer_to_what_is_unlike_the_training_has_a_label_that_says_so(opened, image, unlike):
+    with opened("/try", answers={"**/v1/predict?*": predicted(unimodal=True, unlike=unlike)}) as page:
         page.locator("#file").set_input_files(image)
         expect(page.locator("#chosen[data-drawn]")).to_be_visible()
         expect(page.locator("#result-title .badge.good")).to_have_count(0 if unlike else 1)
         expect(page.locator("#result-title .badge.warn", has_text="unlike the training")).to_have_count(len(unlike))
-    page.close()
 
 
 NO_TELLING = "The interval holds all classes: the model cannot tell them apart."
@@ -484,91 +444,49 @@ FLAT = {
 }  # fmt: skip
 
 
-def test_an_interval_of_all_classes_is_told_beside_one_peak_where_a_model_is_tried(context, address, compared):
-    def flat(route):
-        predictions = route.fetch()
-        route.fulfill(
-            response=predictions,
-            json=predictions.json() | {"predictions": [predictions.json()["predictions"][0] | FLAT]},
-        )
-
-    page = context(LAPTOP).new_page()
-    page.goto(f"{address}/try")
-    image = next((compared.parent / "data").rglob("*.png"))
-    page.locator("#file").set_input_files(image)
-    expect(page.locator("#chosen[data-drawn]")).to_be_visible()
-    expect(page.locator("#doubts")).to_be_empty()
-    page.route("**/v1/predict*", flat)
-    page.locator("#file").set_input_files([])
-    page.locator("#file").set_input_files(image)
-    expect(page.locator("#doubts .warn-text")).to_have_text(NO_TELLING)
-    expect(page.locator("#result-title .badge")).to_have_text(["one peak", "cannot tell"])
-    expect(page.locator("#result-title .badge.good")).to_have_count(0)
-    page.close()
+def test_an_interval_of_all_classes_is_told_beside_one_peak_where_a_model_is_tried(opened, image):
+    with opened("/try") as page:
+        page.locator("#file").set_input_files(image)
+        expect(page.locator("#chosen[data-drawn]")).to_be_visible()
+        expect(page.locator("#doubts")).to_be_empty()
+        page.route("**/v1/predict*", answering(predicted(**FLAT)))
+        page.locator("#file").set_input_files([])
+        page.locator("#file").set_input_files(image)
+        expect(page.locator("#doubts .warn-text")).to_have_text(NO_TELLING)
+        expect(page.locator("#result-title .badge")).to_have_text(["one peak", "cannot tell"])
+        expect(page.locator("#result-title .badge.good")).to_have_count(0)
 
 
-def test_an_interval_of_all_classes_is_told_of_the_method_that_has_it(context, address):
-    def flat(route):
-        predictions = route.fetch()
-        ce, elb = predictions.json()["answers"]
-        answers = [ce | {"answer": ce["answer"] | FLAT}, elb | {"answer": elb["answer"] | FLAT | {"interval": [1, 7]}}]
-        route.fulfill(response=predictions, json=predictions.json() | {"answers": answers})
+def test_an_interval_of_all_classes_is_told_of_the_method_that_has_it(opened):
+    def flat(found):
+        ce, elb = found["answers"]
+        narrower = FLAT | {"interval": [1, 7]}
+        return {"answers": [ce | {"answer": ce["answer"] | FLAT}, elb | {"answer": elb["answer"] | narrower}]}
 
-    page = context(LAPTOP).new_page()
-    page.route("**/v1/inspect/sample/**", flat)
-    page.goto(address + SAMPLE)
-    expect(page.locator("#doubts .warn-text")).to_have_text(NO_TELLING)
-    expect(page.locator("#violations .good-text")).to_have_count(0)
-    page.locator("#methods").get_by_role("link", name="elb").click()
-    expect(page.locator("#violations .good-text")).to_contain_text("The posterior falls away")
-    expect(page.locator("#doubts")).to_be_empty()
-    page.close()
+    with opened(SAMPLE, answers={"**/v1/inspect/sample/**": flat}) as page:
+        expect(page.locator("#doubts .warn-text")).to_have_text(NO_TELLING)
+        expect(page.locator("#violations .good-text")).to_have_count(0)
+        page.locator("#methods").get_by_role("link", name="elb").click()
+        expect(page.locator("#violations .good-text")).to_contain_text("The posterior falls away")
+        expect(page.locator("#doubts")).to_be_empty()
 
 
-def test_a_file_that_is_no_image_is_answered_with_a_sentence(browser, address, tmp_path):
-    (tmp_path / "notes.txt").write_text("no image")
-    page = browser.new_page()
-    page.goto(f"{address}/try")
-    page.locator("#file").set_input_files(tmp_path / "notes.txt")
-    expect(page.get_by_role("alert")).to_contain_text("not an image in a known format")
-    page.close()
-
-
-def test_what_is_not_there_is_answered_with_a_sentence(browser, address):
-    page = browser.new_page()
-    page.goto(f"{address}/sample/0-0/0")
-    expect(page.get_by_role("alert")).to_contain_text("is not in the test set of split 0-0")
-    page.close()
-
-
-def test_long_names_of_classes_are_all_shown_in_small_charts(context, address):
-    def renamed(route):
-        predictions = route.fetch()
-        long = predictions.json() | {"classes": [f"proliferative {grade}" for grade in range(8)]}
-        route.fulfill(response=predictions, json=long)
-
-    page = context(LAPTOP).new_page()
-    page.route("**/v1/inspect/about", renamed)
-    page.goto(address + SAMPLE)
-    page.locator("#methods li").first.scroll_into_view_if_needed()
-    names = page.locator("#methods .chart[data-drawn]").first.locator(".xtick text")
-    expect(names.last).to_be_attached()
-    assert [name.is_visible() for name in names.all()] == [True] * 8
-    page.close()
+def test_long_names_of_classes_are_all_shown_in_small_charts(opened):
+    long = {"**/v1/inspect/about": lambda _: {"classes": [f"proliferative {grade}" for grade in range(8)]}}
+    with opened(SAMPLE, answers=long) as page:
+        page.locator("#methods li").first.scroll_into_view_if_needed()
+        names = page.locator("#methods .chart[data-drawn]").first.locator(".xtick text")
+        expect(names.last).to_be_attached()
+        assert [name.is_visible() for name in names.all()] == [True] * 8
 
 
 def test_a_row_of_a_table_can_be_tried(context):
     """Without a second server: the browser is handed the answers here."""
     model = table_model("elb", calibration=CALIBRATION)
     posterior_options = PosteriorOptions(alpha=0.25, raw=True)
-    client = TestClient(
-        create_app(
-            model,
-            posterior_options=posterior_options,
-            extra_routers=[try_router(model, posterior_options=posterior_options)],
-        ),
-        base_url="http://localhost",
-    )
+    router = try_router(model, posterior_options=posterior_options)
+    app = create_app(model, posterior_options=posterior_options, extra_routers=[router])
+    client = TestClient(app, base_url="http://localhost")
 
     def answer(route):
         request = route.request
