@@ -1,12 +1,13 @@
 import json
 import sys
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
 from onepeak.errors import InputError
 from onepeak.training import progress
-from onepeak.training.progress import LoggerWatch, ProgressBar, ProgressLines
+from onepeak.training.progress import LoggerWatch, ProgressBar
 
 
 def row_of(epoch):
@@ -37,34 +38,15 @@ def test_a_terminal_shows_the_title_the_epoch_and_the_last_validation(terminal, 
     assert output == ""  # which is for results
     for words in ("elb", "epoch 2/4", "MAE 0.625", "SOI 87.5%"):
         assert words in shown
-
-
-def test_a_training_that_went_on_starts_where_it_stopped(terminal, capsys):
-    with ProgressBar("elb", 10) as bar:
+    with ProgressBar("elb", 10) as bar:  # a training that went on starts where it stopped
         bar.step(8, 3, 3)
-        bar.epoch(row_of(8))
         assert bar.bar.tasks[0].percentage == 90
-    assert "epoch 9/10" in capsys.readouterr().err
 
 
 def test_quiet_shows_nothing_even_on_a_terminal(terminal, capsys):
     with ProgressBar("elb", 2, quiet=True) as bar:
         watch_two_epochs(bar)
     assert capsys.readouterr() == ("", "")
-
-
-@pytest.mark.parametrize("quiet", [False, True])
-def test_where_stderr_is_no_terminal_there_are_lines_instead_unless_quiet(monkeypatch, capsys, quiet):
-    for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
-        monkeypatch.delenv(name, raising=False)
-    with ProgressBar("elb", 2, quiet=quiet) as bar:
-        watch_two_epochs(bar)
-        assert capsys.readouterr() == ("", "")  # a training of less than ten seconds needs none
-        if bar.lines is not None:
-            bar.lines.every_seconds = 0.0
-        bar.step(1, 3, 3)
-    shown = capsys.readouterr().err
-    assert shown == ("" if quiet else "elb: epoch 2/2, MAE 0.625, SOI 87.5%, about 0 s left\n")
 
 
 def test_the_csv_logger_writes_a_row_an_epoch_at_once(tmp_path):
@@ -124,46 +106,42 @@ def test_a_logger_that_is_none_is_refused(tmp_path, name, message):
 
 
 @pytest.fixture
-def clock(monkeypatch):
-    """A clock that is moved by hand."""
-
-    class Clock:
-        now = 100.0
-
-        def monotonic(self):
-            return self.now
-
-    clock = Clock()
+def lines(monkeypatch, capsys):
+    """What a training shows without a terminal, by a clock that is moved by hand."""
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    clock = SimpleNamespace(now=100.0, monotonic=lambda: clock.now)
     monkeypatch.setattr(progress, "time", clock)
-    return clock
+
+    def train(total, epochs, *, first=0, seconds_a_step=1, before=0, **how):
+        with ProgressBar("elb", total, **how) as bar:
+            clock.now += before
+            for epoch in range(first, first + epochs):
+                for step in range(4):
+                    clock.now += seconds_a_step
+                    bar.step(epoch, step + 1, 4)
+                bar.epoch(row_of(epoch))
+        output, shown = capsys.readouterr()
+        assert output == ""  # which is for results
+        return shown.splitlines()
+
+    return train
 
 
-def train(lines, clock, epochs, *, first=0, seconds_a_step):
-    for epoch in range(first, first + epochs):
-        for step in range(4):
-            clock.now += seconds_a_step
-            lines.step(epoch, step + 1, 4)
-        lines.epoch(row_of(epoch))
-
-
-def test_a_line_comes_about_every_ten_seconds_with_the_last_figures_and_the_time_left(clock, capsys):
-    train(ProgressLines("elb", 100), clock, 5, seconds_a_step=1)
-    output, shown = capsys.readouterr()
-    assert output == ""  # which is for results
-    assert shown.splitlines() == [
-        "elb: epoch 3/100, MAE 0.625, SOI 87.5%, about 6 min 30 s left",  # 97.5 epochs of 4 s
-        "elb: epoch 5/100, MAE 0.312, SOI 87.5%, about 6 min 20 s left",
+@pytest.mark.parametrize(("at_most", "words"), [(False, "about"), (True, "at most")])
+def test_without_a_terminal_a_line_comes_about_every_ten_seconds_with_the_last_figures_and_the_time_left(
+    lines, at_most, words
+):
+    assert lines(100, 5, at_most=at_most) == [
+        f"elb: epoch 3/100, MAE 0.625, SOI 87.5%, {words} 6 min 30 s left",  # 97.5 epochs of 4 s
+        f"elb: epoch 5/100, MAE 0.312, SOI 87.5%, {words} 6 min 20 s left",
     ]
+    assert lines(100, 2) == [], "a training of less than ten seconds needs none"
+    assert lines(100, 5, quiet=True) == []
 
 
-def test_where_patience_may_end_it_the_time_left_is_the_most(clock, capsys):
-    train(ProgressLines("elb", 100, at_most=True), clock, 3, seconds_a_step=1)
-    assert capsys.readouterr().err == "elb: epoch 3/100, MAE 0.625, SOI 87.5%, at most 6 min 30 s left\n"
-
-
-def test_an_epoch_that_takes_long_is_not_silent(clock, capsys):
-    train(ProgressLines("elb", 1), clock, 1, seconds_a_step=15)
-    assert capsys.readouterr().err.splitlines() == [
+def test_an_epoch_that_takes_long_is_not_silent(lines):
+    assert lines(1, 1, seconds_a_step=15) == [
         "elb: epoch 1/1",  # of one step alone nothing can be said
         "elb: epoch 1/1, about 30 s left",
         "elb: epoch 1/1, about 15 s left",
@@ -171,16 +149,10 @@ def test_an_epoch_that_takes_long_is_not_silent(clock, capsys):
     ]
 
 
-def test_time_left_is_reckoned_from_where_training_went_on(clock, capsys):
-    train(ProgressLines("elb", 100), clock, 1, first=90, seconds_a_step=900)
-    assert "elb: epoch 91/100, about 9 h 30 min left" in capsys.readouterr().err  # 9.5 epochs of an hour
-
-
-def test_what_comes_before_the_first_step_is_not_taken_for_training(clock, capsys):
-    lines = ProgressLines("elb", 2)
-    clock.now += 300  # reading the data
-    train(lines, clock, 2, seconds_a_step=4)
-    assert capsys.readouterr().err.splitlines()[:2] == ["elb: epoch 1/2", "elb: epoch 1/2, about 16 s left"]
+def test_time_left_is_reckoned_from_the_first_step_where_training_went_on(lines):
+    assert "elb: epoch 91/100, about 9 h 30 min left" in lines(100, 1, first=90, seconds_a_step=900)
+    found = lines(2, 2, seconds_a_step=4, before=300)  # reading the data
+    assert found[:2] == ["elb: epoch 1/2", "elb: epoch 1/2, about 16 s left"]
 
 
 @pytest.mark.bad_input

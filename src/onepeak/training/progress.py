@@ -31,10 +31,15 @@ class Watch(Protocol):
         """Called after every epoch with its row of the history."""
 
 
-class ProgressBar:
-    """A bar over all steps with the time left and figures of the last validation; lines if there is no terminal.
+_EVERY = 10.0
+"""Seconds between two lines where there is no terminal."""
 
-    With `at_most`, training may stop earlier. `select` is what chooses the epoch, whose figure is shown too.
+
+class ProgressBar:
+    """A bar over all steps with the time left and figures of the last validation.
+
+    Without a terminal it prints a line to standard error about every ten seconds. With `at_most`, training may stop
+    earlier. `select` is what chooses the epoch, whose figure is shown too.
     """
 
     def __init__(
@@ -42,7 +47,8 @@ class ProgressBar:
     ) -> None:
         rich = require("rich.progress", extra="cli", purpose="The progress bar")
         console = require("rich.console", extra="cli", purpose="The progress bar").Console(stderr=True)
-        self.epochs, self.select = epochs, select
+        self.title, self.epochs, self.select, self.figures = title, epochs, select, ""
+        self.about = "at most" if at_most else "about"
         self.bar: Progress = rich.Progress(
             rich.TextColumn("{task.description}"),
             rich.BarColumn(),
@@ -54,9 +60,11 @@ class ProgressBar:
             console=console,
             disable=quiet or not console.is_terminal,
         )
-        lines = ProgressLines(title, epochs, at_most=at_most, select=select)
-        self.lines = None if quiet or console.is_terminal else lines
         self.task: TaskID = self.bar.add_task(title, total=None, epoch=f"0/{epochs}", figures="")
+        self.in_lines = not (quiet or console.is_terminal)
+        self.told = time.monotonic()
+        self.first: tuple[float, float] | None = None
+        """Time and epochs done at the first step; the time before it is not training."""
 
     def __enter__(self) -> "ProgressBar":
         self.bar.start()
@@ -68,16 +76,22 @@ class ProgressBar:
         self.bar.stop()
 
     def step(self, epoch: int, step: int, num_steps: int) -> None:
-        """Advances the bar."""
-        if self.lines is not None:
-            self.lines.step(epoch, step, num_steps)
+        """Advances the bar, or prints a line if one is due."""
         self.bar.update(self.task, total=self.epochs * num_steps, completed=epoch * num_steps + step)
+        done, now = epoch + step / num_steps, time.monotonic()
+        start, before = self.first = self.first or (now, done)
+        if self.in_lines and now - self.told >= _EVERY:
+            self.told = now
+            seconds = (self.epochs - done) * (now - start) / (done - before) if done > before else None
+            left = "" if seconds is None else f", {self.about} {duration(seconds)} left"
+            figures = f", {self.figures}" if self.figures else ""
+            sys.stderr.write(f"{self.title}: epoch {epoch + 1}/{self.epochs}{figures}{left}\n")
+            sys.stderr.flush()
 
     def epoch(self, row: Row) -> None:
         """Shows the validation figures of the epoch."""
-        if self.lines is not None:
-            self.lines.epoch(row)
-        self.bar.update(self.task, epoch=f"{int(row['epoch']) + 1}/{self.epochs}", figures=figures_of(row, self.select))
+        self.figures = figures_of(row, self.select)
+        self.bar.update(self.task, epoch=f"{int(row['epoch']) + 1}/{self.epochs}", figures=self.figures)
 
 
 class LoggerWatch:
@@ -146,38 +160,6 @@ def _make_logger(name: str, folder: Path) -> Any:
         ) from error
     except AttributeError as error:
         raise InputError(f"`logger` must name a class, got {name!r}: {error}.") from error
-
-
-class ProgressLines:
-    """Prints a line to standard error about every ten seconds: epoch, figures of the last validation, time left."""
-
-    def __init__(
-        self, title: str, epochs: int, *, at_most: bool = False, select: str = "mae", every_seconds: float = 10.0
-    ) -> None:
-        self.title, self.epochs, self.select, self.every_seconds = title, epochs, select, every_seconds
-        self.about = "at most" if at_most else "about"
-        self.figures = ""
-        self.told = time.monotonic()
-        self.first: tuple[float, float] | None = None
-        """Time and epochs done at the first step; the time before it is not training."""
-
-    def step(self, epoch: int, step: int, num_steps: int) -> None:
-        """Prints a line if one is due."""
-        done = epoch + step / num_steps
-        now = time.monotonic()
-        self.first = self.first or (now, done)
-        if now - self.told < self.every_seconds:
-            return
-        self.told = now
-        start, before = self.first
-        rate = (now - start) / (done - before) if done > before else None
-        left = "" if rate is None else f", {self.about} {duration((self.epochs - done) * rate)} left"
-        sys.stderr.write(f"{self.title}: epoch {epoch + 1}/{self.epochs}{self.figures}{left}\n")
-        sys.stderr.flush()
-
-    def epoch(self, row: Row) -> None:
-        """Keeps the validation figures of the epoch for the next line."""
-        self.figures = f", {figures_of(row, self.select)}"
 
 
 def figures_of(row: Row, select: str = "mae") -> str:
