@@ -138,35 +138,32 @@ def test_the_figures_are_those_of_the_calibrated_posterior():
         rel=1e-6,
     )
     raw = figures_of(test.log_probs, test.truth, None, None)
-    assert set(raw) == {"nll", "rps", "ece"}
+    assert set(raw) == {"nll", "rps", "ece"} == set(calibrated_figures(calibration_of(said(0, 8)), test))
     assert figures["nll"] < 0.5 * raw["nll"]
     assert figures["ece"] < 0.5 * raw["ece"]
 
 
-def test_a_small_validation_part_gives_figures_without_intervals():
-    assert set(calibrated_figures(calibration_of(said(0, 8)), said(1, 50))) == {"nll", "rps", "ece"}
+@pytest.mark.parametrize(
+    ("samples", "groups", "code", "told"),
+    [
+        (8, None, "no-intervals", "no 90 % intervals: 8 validation samples, and 9 are needed"),
+        (8, 3, "no-intervals", "8 validation samples, and 9 are needed"),
+        (9, None, "few-samples", "on 9 validation samples: real coverage is likely between 72 and 99 %"),
+        (16, None, "few-samples", "between 83 and 100 %"),  # roots of 0.05 and 0.95
+        (60, 60, "few-samples", "on 60 validation samples: "),
+        (60, 30, "few-samples", "on 60 validation samples of 30 groups: real coverage is likely between "),
+        (60, 8, "few-samples", "on 60 validation samples of 8 groups: too few groups"),
+    ],
+)
+def test_how_far_off_intervals_may_be_is_told_of_few_samples_and_of_fewer_groups(samples, groups, code, told):
+    note = few_samples_note(samples, groups)
+    assert note.code == code
+    assert told in note
 
 
-def test_how_far_off_intervals_may_be_is_told_of_few_samples_only():
-    assert few_samples_note(8) == "no 90 % intervals: 8 validation samples, and 9 are needed"
-    assert few_samples_note(9) == (  # the ninth roots of 0.05 and 0.95
-        "90 % intervals were set on 9 validation samples: real coverage is likely between 72 and 99 %"
-    )
-    assert few_samples_note(16).endswith("likely between 83 and 100 %")
-    assert "between 85 and 94 %" in few_samples_note(99)
-    assert few_samples_note(100) is None
-
-
-def test_groups_count_where_there_are_fewer_of_them_than_samples():
-    assert few_samples_note(60, 60) == few_samples_note(60)
-    start, end = few_samples_note(30).split(" 30 validation samples")
-    assert few_samples_note(60, 30) == few_samples_note(600, 30).replace("600", "60")
-    assert few_samples_note(60, 30) == f"{start} 60 validation samples of 30 groups{end}"
-    assert few_samples_note(600, 100) is None
-    assert few_samples_note(60, 8) == (
-        "90 % intervals were set on 60 validation samples of 8 groups: too few groups to say what they cover"
-    )
-    assert few_samples_note(8, 3) == few_samples_note(8)
+def test_of_many_samples_in_many_groups_nothing_is_told():
+    assert few_samples_note(100) is few_samples_note(600, 100) is None
+    assert few_samples_note(99) is not None
 
 
 @pytest.mark.bad_input

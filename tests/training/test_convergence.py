@@ -1,5 +1,4 @@
 import math
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,9 +15,7 @@ from onepeak.training.convergence import (
     ran_out,
     values_to_lower,
 )
-from onepeak.training.optimizer import learning_rate
 from onepeak.training.out_folder import write_history
-from training.planted import RECIPE
 
 
 @pytest.mark.parametrize(
@@ -141,24 +138,16 @@ def test_it_stops_so_many_epochs_after_the_best_and_never_without_patience():
     assert not has_stalled(999, best_epoch=0, patience=None)
 
 
-def test_the_record_says_that_a_run_stopped_and_when(trained):
-    folder, result = trained(**PATIENT)
+def test_a_run_that_stopped_says_when_and_is_until_then_the_one_without_patience(trained):
+    folder, result = trained("stopped", **PATIENT)
     assert result["stopped_early"]
     assert result["epochs"] == result["best_epoch"] + 1 + 2 < 20
     assert (result["recipe"]["epochs"], result["recipe"]["patience"]) == (20, 2)
-    history = pd.read_csv(folder / "history.csv")
-    assert len(history) == result["epochs"]
-    recipe = replace(RECIPE, **PATIENT)  # of all epochs is the schedule, however few are run
-    assert history["lr"].tolist() == pytest.approx([learning_rate(recipe, epoch) for epoch in history["epoch"]])
-
-
-def test_until_it_stops_a_run_is_the_one_without_patience(trained):
-    _, stopped = trained("stopped", **PATIENT)
-    folder, whole = trained("whole", epochs=20)
-    assert (whole["epochs"], whole["stopped_early"]) == (20, False)
-    columns = ["epoch", "lr", "train_loss", "valid_mae"]
-    own, all_of_it = (pd.read_csv(each / "history.csv")[columns] for each in (folder.parent / "stopped", folder))
-    assert own.equals(all_of_it.head(stopped["epochs"]))
+    whole, other = trained("whole", epochs=20)
+    assert (other["epochs"], other["stopped_early"]) == (20, False)
+    columns = ["epoch", "lr", "train_loss", "valid_mae"]  # the schedule is that of all epochs
+    own, all_of_it = (pd.read_csv(each / "history.csv")[columns] for each in (folder, whole))
+    assert own.equals(all_of_it.head(result["epochs"]))
 
 
 def test_going_on_after_a_stop_does_not_begin_to_count_anew(trained):

@@ -147,11 +147,6 @@ def test_of_many_rows_some_are_looked_at():
     assert image_statistics(image) != image_statistics(image[1::2])
 
 
-def test_a_mirrored_image_has_the_same_statistics():
-    image = np.random.default_rng(1).integers(0, 256, (9, 7, 3), np.uint8)
-    assert image_statistics(image[::-1, ::-1]) == pytest.approx(image_statistics(image), abs=1e-5)
-
-
 def test_a_image_is_outside_beyond_a_width_of_what_nine_in_ten_are(learn):
     known = learn([flat(100 + number) for number in range(41)])
     assert known.num_images == 41
@@ -162,18 +157,13 @@ def test_a_image_is_outside_beyond_a_width_of_what_nine_in_ten_are(learn):
 
 
 def test_images_that_are_all_alike_leave_room_for_eight_shades(learn):
-    known = learn([flat(100)] * 40)
+    known = learn([flat(100)] * 30)
+    assert learn([flat(100)] * 30, range(29)) is None  # of few images nothing is known
     assert (known.outside(flat(92)), known.outside(flat(108))) == ((), ())
     assert known.outside(flat(109)) == ("brightness",)
     tinted = flat(100)
     tinted[..., 0] += 9
     assert known.outside(tinted) == ("redness",)
-
-
-def test_of_few_images_nothing_is_known(learn):
-    images = [flat(100)] * 30
-    assert learn(images).num_images == 30
-    assert learn(images, range(29)) is None
 
 
 def test_five_hundred_of_many_are_looked_at_from_the_first_to_the_last(tmp_path):

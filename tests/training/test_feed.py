@@ -5,7 +5,7 @@ import torch
 from onepeak.data.images.augment import Augment
 from onepeak.data.images.store.build import build_store
 from onepeak.networks.inputs import normalise
-from onepeak.training.feed import ImageFeed, RowFeed, epoch_order, on_device
+from onepeak.training.feed import ImageFeed, RowFeed, epoch_order
 from training.planted import planted_images
 
 CPU = torch.device("cpu")
@@ -48,12 +48,6 @@ def test_a_class_without_a_training_sample_does_not_disturb_the_balance():
     labels = np.where(LABELS == 1, 9, LABELS)
     order = epoch_order(SAMPLES, labels, seed=0, epoch=0, balanced=True)
     assert set(labels[order]) == {0, 2, 9}
-
-
-def test_a_splits_read_only_positions_can_be_put_on_the_device():
-    positions = np.array([2, 0])
-    positions.flags.writeable = False
-    assert on_device(positions, CPU).tolist() == [2, 0]
 
 
 def test_rows_come_as_they_are_for_training_and_all_of_them_for_evaluation():

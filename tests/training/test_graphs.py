@@ -245,7 +245,8 @@ def test_no_method_of_the_catalog_looks_at_numbers_or_is_changed_by_the_question
         assert all(parameter.grad is None for parameter in method.parameters())
 
 
-def test_what_looks_at_gradients_is_not_recorded(fabric, monkeypatch):
+def test_what_looks_at_gradients_or_is_on_a_cpu_is_not_recorded(fabric, monkeypatch):
+    assert not can_be_recorded(onepeak.method("ce", num_classes=5), RECIPE, fabric=fabric)
     monkeypatch.setattr(graphs, "graphs_are_on", lambda _: True)
     method = onepeak.method("elb", num_classes=5)
     assert can_be_recorded(method, RECIPE, fabric=fabric)
@@ -253,10 +254,6 @@ def test_what_looks_at_gradients_is_not_recorded(fabric, monkeypatch):
     assert not can_be_recorded(method, replace(RECIPE, clip_norm=1.0), fabric=fabric)
     monkeypatch.setattr(graphs, "loss_scaler_of", lambda _: torch.amp.GradScaler("cpu"))
     assert not can_be_recorded(method, RECIPE, fabric=fabric)
-
-
-def test_on_a_cpu_nothing_is_recorded(fabric):
-    assert not can_be_recorded(onepeak.method("ce", num_classes=5), RECIPE, fabric=fabric)
 
 
 GPU = torch.device("cuda", 0)
@@ -278,26 +275,15 @@ def asked_before(monkeypatch):
 
 
 @pytest.mark.parametrize("number", [0, 31, 40])
-def test_no_two_lanes_have_the_same_stream_and_none_that_of_a_recording_elsewhere(asked_before, number):
+def test_every_lane_keeps_a_stream_of_its_own_and_none_that_of_a_recording_elsewhere(asked_before, number, monkeypatch):
     asked_before(number)
     given = [stream_to_record_on(GPU), *(lane_stream(GPU, lane) for lane in range(MOST_STREAMS))]
     assert {stream.cuda_stream for stream in given} == set(range(1, 33))
-
-
-def test_a_lane_has_the_same_stream_whenever_it_is_asked_for(asked_before):
-    asked_before(0)
-    first = [lane_stream(GPU, lane) for lane in range(8)]
     for _ in range(50):
         torch.cuda.Stream(GPU)
-    assert [lane_stream(GPU, lane) for lane in range(8)] == first
-
-
-def test_a_lane_records_on_its_own_stream_and_what_has_only_the_default_one_on_another(asked_before, monkeypatch):
-    asked_before(0)
-    mine, elsewhere = lane_stream(GPU, 3), stream_to_record_on(GPU)
-    assert elsewhere.cuda_stream not in (0, mine.cuda_stream)
-    monkeypatch.setattr(torch.cuda, "current_stream", lambda _: mine)
-    assert stream_to_record_on(GPU) is mine
+    assert [lane_stream(GPU, lane) for lane in range(MOST_STREAMS)] == given[1:]
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda _: given[3])
+    assert stream_to_record_on(GPU) is given[3]
 
 
 @pytest.mark.parametrize(
@@ -314,9 +300,6 @@ def test_a_lane_records_on_its_own_stream_and_what_has_only_the_default_one_on_a
 )
 def test_a_lack_of_memory_is_told_from_other_errors(error, lacked):
     assert is_out_of_memory(error) is lacked
-
-
-def test_the_error_of_a_real_lack_is_known():
-    with pytest.raises(RuntimeError) as caught:
+    with pytest.raises(RuntimeError) as real:
         torch.empty(2**60)
-    assert is_out_of_memory(caught.value)
+    assert is_out_of_memory(real.value)

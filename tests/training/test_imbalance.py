@@ -5,7 +5,6 @@ import torch
 import onepeak
 from onepeak.errors import InputError
 from onepeak.training.imbalance import class_weights, logit_shift, smoothed_counts
-from onepeak.training.recipe import Recipe
 
 LABELS = np.repeat(np.arange(4), [1, 10, 0, 5])
 PRIORS = torch.tensor([1, 10, 0.5, 5], dtype=torch.float64) / 16.5
@@ -39,11 +38,3 @@ def test_class_scores_rise_by_the_log_priors(name):
 def test_methods_without_linear_class_scores_are_refused(name):
     with pytest.raises(InputError, match="`logit_adjustment` needs a method whose class scores are linear"):
         logit_shift(onepeak.method(name, num_classes=4), LABELS, 1.0)
-
-
-def test_one_of_three_ways_is_enough():
-    for others in ({"balanced": True}, {"class_weight": "lds"}):
-        with pytest.raises(InputError, match="`logit_adjustment` must be left out beside"):
-            Recipe(logit_adjustment=1.0, **others)
-    with pytest.raises(InputError, match="`class_weight` must not be 'lds' if `balanced` is true"):
-        Recipe(class_weight="lds", balanced=True)

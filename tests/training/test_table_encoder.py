@@ -70,21 +70,17 @@ def test_a_number_that_never_varies_has_no_deviation_though_rounding_gives_it_on
     np.testing.assert_allclose(encoder.encode(asked), [[0], [1]], atol=1e-6)
 
 
-def test_numbers_whose_squares_are_zero_stay_finite():
-    rows = FeatureRows(columns=("p",), values=np.array([[1e-200], [3e-180], [2e-190]]))
-    encoder = TableEncoder.learn(rows)
-    assert encoder.stds == (1.0,)
-    assert np.isfinite(encoder.encode(rows)).all()
-
-
-def test_a_column_of_nothing_but_missing_values_teaches_nothing_and_stays_finite():
-    rows = FeatureRows(columns=("a",), values=np.array([[NAN], [NAN]]))
-    assert TableEncoder.learn(rows).encode(rows).tolist() == [[0, 1], [0, 1]]
-
-
-def test_numbers_far_from_zero_keep_their_spread():
-    rows = FeatureRows(columns=("when",), values=np.array([[0.0], [8.0], [16.0]]) + 1.7e9)
-    np.testing.assert_allclose(TableEncoder.learn(rows).encode(rows)[:, 0], [-1.2247449, 0, 1.2247449], rtol=1e-5)
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1e-200, 3e-180, 2e-190], [[0], [0], [0]]),  # squares are zero
+        ([1.7e9, 1.7e9 + 8, 1.7e9 + 16], [[-1.2247449], [0], [1.2247449]]),  # far from zero
+        ([NAN, NAN], [[0, 1], [0, 1]]),
+    ],
+)
+def test_tiny_numbers_stay_finite_large_ones_keep_their_spread_and_missing_ones_teach_nothing(values, expected):
+    rows = FeatureRows(columns=("p",), values=np.array(values)[:, None])
+    np.testing.assert_allclose(TableEncoder.learn(rows).encode(rows), expected, rtol=1e-5, atol=1e-12)
 
 
 @pytest.mark.bad_input
