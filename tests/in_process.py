@@ -1,6 +1,6 @@
 """An executor without processes of its own, which take longer to start than a tiny run to train."""
 
-from onepeak.experiment.task import train_task
+from onepeak.experiment.compare import train_task
 from onepeak.training.devices import make_fabric
 
 

@@ -47,7 +47,7 @@ def test_a_dry_run_prints_the_plan_and_leaves_nothing(run, table, tmp_path):
 def test_photographs_become_one_model_of_frozen_networks(run, photos, tmp_path, monkeypatch):
     out = tmp_path / "model"
     monkeypatch.setattr("onepeak.training.ensemble._is_better", lambda *_: True)  # the flips
-    how = ("--licence", "data: ours; weights: theirs", "--methods", "peak", "--epochs", 4, "--minutes", 0.2)
+    how = ("--licence", "data: ours; weights: theirs", "--methods", "peak", "--epochs", 4, "--minutes", 0.2, "--flips")
     fit = ("fit", *flags(photos, *how, "--out", out, "--preset", "best", "--quiet"))
     status, output, errors = run(*fit)
     assert (status, errors) == (0, "")

@@ -125,7 +125,6 @@ NAMED = {
     "place",
     "_places",
     "places",
-    "_places_on",
     "place_on_scale",
 }
 

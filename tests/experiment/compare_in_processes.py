@@ -18,59 +18,34 @@ from pathlib import Path
 import torch
 
 from experiment.tiny import tiny
-from onepeak.experiment import task
+from onepeak.experiment import compare as comparing
 from onepeak.experiment.compare import compare
 from onepeak.experiment.events import EpochDone, Finished, Lost, Started
 from onepeak.experiment.executors import worker
 from onepeak.experiment.executors.local import LocalExecutor, WorkerError
 from onepeak.experiment.folder import claim
-from onepeak.experiment.grid import grid
-from onepeak.experiment.plan import MethodEntry
+from onepeak.experiment.plan import MethodEntry, grid
 
 KILLED = -signal.SIGKILL
 
 
-def ignore(event):
-    pass
-
-
-class AtOnce:
-    """The most runs that were at work at the same time."""
-
-    def __init__(self):
-        self.now = self.most = 0
-
-    def tell(self, event):
-        self.now += isinstance(event, Started) - isinstance(event, Finished)
-        self.most = max(self.most, self.now)
-
-
-class Began(list):
-    """The names of runs that began."""
-
-    def tell(self, event):
-        if isinstance(event, Started):
-            self.append(event.run.name)
-
-
-class Lives(list):
-    """Which runs began, and which were lost, in turn."""
-
-    def tell(self, event):
-        if isinstance(event, Started | Lost):
-            self.append(f"{type(event).__name__} {event.run.entry.label}")
-
-
-def train(prepared_experiment, folder, *, workers=2, pack=1, report=ignore):
+def train(prepared_experiment, folder, *, workers=2, pack=1, act=lambda _: None):
+    """How the runs ended by name, which began and were lost in turn, and the most that were at work at once."""
     executor = LocalExecutor(device="cpu", workers=workers, pack=pack, start="fork")
-    return compare(prepared_experiment, folder, executor=executor, report=report)
+    lives, at_once = [], [0]
 
+    def report(event):
+        if isinstance(event, Started | Lost):
+            lives.append(f"{type(event).__name__} {event.run.entry.label}")
+        at_once.append(at_once[-1] + isinstance(event, Started) - isinstance(event, Finished))
+        act(event)
 
-def ends_of(outcome):
-    """How the runs ended, by name."""
+    outcome = compare(prepared_experiment, folder, executor=executor, report=report)
     return {
         "finished": [run.name for run in outcome.finished],
         "failed": {event.run.name: event.message for event in outcome.failed},
+        "lives": lives,
+        "at once": max(at_once),
     }
 
 
@@ -139,8 +114,13 @@ def two_at_once(prepared_experiment, folder):
     """Two comparisons of one folder: what each began, and how each ended."""
 
     def work(name):
-        began = Began()
-        train(prepared_experiment, folder, workers=1, report=began.tell)
+        began = []
+
+        def note(event):
+            if isinstance(event, Started):
+                began.append(event.run.name)
+
+        train(prepared_experiment, folder, workers=1, act=note)
         (folder.parent / f"{name}.json").write_text(json.dumps(began))
 
     names = ("first", "second")
@@ -149,72 +129,60 @@ def two_at_once(prepared_experiment, folder):
     return {"statuses": statuses, "began": [json.loads((folder.parent / f"{name}.json").read_text()) for name in names]}
 
 
-def a_run_that_fails(prepared_experiment, folder, **settings):
-    """A method that runs away beside one that does not; then the same once more."""
-    outcomes = []
-    for _ in range(2):
-        began = Began()
-        outcome = train(prepared_experiment, folder, report=began.tell, **settings)
-        outcomes.append(ends_of(outcome) | {"began": began})
-    return outcomes
+def killing_the_worker():
+    """Kills the only worker when its second run begins."""
+    began = []
 
+    def act(event):
+        if isinstance(event, Started):
+            began.append(event.run.name)
+            if len(began) == 2:
+                (child,) = multiprocessing.active_children()
+                os.kill(child.pid, signal.SIGKILL)
 
-def a_worker_that_dies(prepared_experiment, folder, **settings):
-    """The worker is killed when its second run begins."""
-    began, lives = Began(), Lives()
-
-    def report(event):
-        began.tell(event)
-        lives.tell(event)
-        if isinstance(event, Started) and len(began) == 2:
-            (child,) = multiprocessing.active_children()
-            os.kill(child.pid, signal.SIGKILL)
-
-    outcome = train(prepared_experiment, folder, **settings, report=report)
-    return ends_of(outcome) | {"killed": began[1], "lives": lives}
+    return act
 
 
 @contextlib.contextmanager
 def training_is(broken):
     """In workers that are started within, runs are trained by a function of the run and how it is done otherwise."""
-    original = task._train
-    task._train = lambda run, *rest, alone: broken(run, lambda: original(run, *rest, alone=alone))
+    original = comparing._train
+    comparing._train = lambda run, *rest, alone: broken(run, lambda: original(run, *rest, alone=alone))
     try:
         yield
     finally:
-        task._train = original
+        comparing._train = original
 
 
 @contextlib.contextmanager
 def claiming_is(broken):
     """In workers that are started within, something happens before a run of `ce` is claimed."""
-    original = task.claim
+    original = comparing.claim
 
     def claim_it(place):
         if "ce" in place.parts:
             broken()
         return original(place)
 
-    task.claim = claim_it
+    comparing.claim = claim_it
     try:
         yield
     finally:
-        task.claim = original
+        comparing.claim = original
 
 
-def an_error_that_was_not_foreseen(prepared_experiment, folder, **settings):
-    """The first run of one worker meets an error that is not onepeak's own; what came of all runs."""
+def an_error_that_was_not_foreseen():
+    """The first run meets an error that is not onepeak's own."""
 
     def broken(run, train_it):
         if run.entry.label == "ce":
             raise RuntimeError("the device is gone")
         return train_it()
 
-    with training_is(broken):
-        return ends_of(train(prepared_experiment, folder, **settings))
+    return training_is(broken)
 
 
-def an_error_that_spoils_the_process(prepared_experiment, folder):
+def an_error_that_spoils_the_process(folder):
     """One of three runs meets an error that every other run in the same process meets from then on."""
     together, gone = threading.Barrier(2), threading.Event()
 
@@ -231,14 +199,11 @@ def an_error_that_spoils_the_process(prepared_experiment, folder):
             raise RuntimeError("the device is gone")
         return train_it()
 
-    lives = Lives()
-    with training_is(broken):
-        outcome = train(prepared_experiment, folder, workers=2, pack=2, report=lives.tell)
-    return ends_of(outcome) | {"lives": lives}
+    return training_is(broken)
 
 
-def too_little_memory(prepared_experiment, folder):
-    """Of three runs in a process `elb` has memory only without another beside it, and `ld` never; what came of them."""
+def too_little_memory(folder):
+    """Of three runs in a process `elb` has memory only without another beside it, and `ld` never."""
     together, at_work = threading.Barrier(3), set()
 
     def broken(run, train_it):
@@ -255,28 +220,21 @@ def too_little_memory(prepared_experiment, folder):
         finally:
             at_work.discard(label)
 
-    lives = Lives()
-    with training_is(broken):
-        outcome = train(prepared_experiment, folder, workers=3, pack=3, report=lives.tell)
-    return ends_of(outcome) | {"lives": lives}
+    return training_is(broken)
 
 
-def a_folder_that_cannot_be_used(prepared_experiment, folder, **settings):
-    """Not even an error can be written down beside the first run; what came of all runs."""
+def a_folder_that_cannot_be_used():
+    """Not even an error can be written down beside the first run."""
 
     def refuse():
         raise PermissionError("not yours")
 
-    with claiming_is(refuse):
-        return ends_of(train(prepared_experiment, folder, **settings))
+    return claiming_is(refuse)
 
 
-def a_run_that_kills_its_process(prepared_experiment, folder, **settings):
-    """The first run takes its worker down before a word is heard of it; what came of all runs, and what was told."""
-    lives = Lives()
-    with claiming_is(lambda: os.kill(os.getpid(), signal.SIGKILL)):
-        outcome = train(prepared_experiment, folder, **settings, report=lives.tell)
-    return ends_of(outcome) | {"lives": lives}
+def a_run_that_kills_its_process():
+    """The first run takes its worker down before a word is heard of it."""
+    return claiming_is(lambda: os.kill(os.getpid(), signal.SIGKILL))
 
 
 def workers_that_do_not_start(prepared_experiment, folder):
@@ -296,7 +254,7 @@ def interrupted(prepared_experiment, folder, number):
     workers = folder.parent / f"workers-{folder.name}"
 
     def work():
-        def report(event):
+        def act(event):
             if isinstance(event, EpochDone) and not workers.exists():
                 workers.write_text(" ".join(str(child.pid) for child in multiprocessing.active_children()))
                 if number == signal.SIGINT:
@@ -304,7 +262,7 @@ def interrupted(prepared_experiment, folder, number):
                 else:
                     os.kill(os.getpid(), number)
 
-        train(prepared_experiment, folder, report=report)
+        train(prepared_experiment, folder, act=act)
 
     status = status_of(started(work))
     free = []
@@ -320,34 +278,35 @@ def interrupted(prepared_experiment, folder, number):
 
 
 def main(place):
-    cache = place / "cache"
+    cache, packed = place / "cache", {"workers": 2, "pack": 2}
     prepared_experiment = tiny(cache)
     wild = MethodEntry(name="ce", recipe={"lr": 1e30}, label="wild")
     facts = {"kills": killed_at_random(prepared_experiment, place)}
     train(prepared_experiment, place / "one-worker", workers=1)
     facts["two"] = two_at_once(prepared_experiment, place / "shared")
-    at_once = AtOnce()
-    train(prepared_experiment, place / "packed", workers=3, pack=2, report=at_once.tell)
-    facts["at once"] = at_once.most
-    at_once, patient = AtOnce(), tiny(cache, epochs=60, patience=1)
+    facts["packed"] = train(prepared_experiment, place / "packed", workers=3, pack=2)
+    patient = tiny(cache, epochs=60, patience=1)
     train(patient, place / "patient", workers=1)
-    train(patient, place / "packed-patient", workers=2, pack=2, report=at_once.tell)
-    facts["patient at once"] = at_once.most
+    facts["packed patient"] = train(patient, place / "packed-patient", **packed)
     failing = tiny(cache, wild, "elb", num_splits=1)
-    facts["failing"] = a_run_that_fails(failing, place / "failing")
-    facts["packed failing"] = a_run_that_fails(failing, place / "packed-failing", workers=2, pack=2)
+    facts["failing"] = [train(failing, place / "failing") for _ in range(2)]
+    facts["packed failing"] = [train(failing, place / "packed-failing", **packed) for _ in range(2)]
     three = tiny(cache, "ce", "elb", "ld", num_splits=1)
-    facts["dying"] = a_worker_that_dies(three, place / "dying", workers=1)
-    facts["packed dying"] = a_worker_that_dies(three, place / "packed-dying", workers=2, pack=2)
+    facts["dying"] = train(three, place / "dying", workers=1, act=killing_the_worker())
+    facts["packed dying"] = train(three, place / "packed-dying", **packed, act=killing_the_worker())
     short = tiny(cache, "ce", "elb", "ld", num_splits=1, epochs=1)
-    facts["unforeseen"] = an_error_that_was_not_foreseen(short, place / "unforeseen", workers=1)
-    facts["packed unforeseen"] = an_error_that_was_not_foreseen(short, place / "packed-unforeseen", workers=2, pack=2)
-    facts["packed spoilt"] = an_error_that_spoils_the_process(short, place / "packed-spoilt")
-    facts["packed full"] = too_little_memory(short, place / "packed-full")
-    facts["forbidden"] = a_folder_that_cannot_be_used(short, place / "forbidden", workers=1)
-    facts["packed forbidden"] = a_folder_that_cannot_be_used(short, place / "packed-forbidden", workers=2, pack=2)
-    facts["killing"] = a_run_that_kills_its_process(short, place / "killing", workers=1)
-    facts["packed killing"] = a_run_that_kills_its_process(short, place / "packed-killing", workers=2, pack=2)
+    for name, broken in (
+        ("unforeseen", an_error_that_was_not_foreseen),
+        ("forbidden", a_folder_that_cannot_be_used),
+        ("killing", a_run_that_kills_its_process),
+    ):
+        with broken():
+            facts[name] = train(short, place / name, workers=1)
+            facts[f"packed {name}"] = train(short, place / f"packed-{name}", **packed)
+    with an_error_that_spoils_the_process(place / "packed-spoilt"):
+        facts["packed spoilt"] = train(short, place / "packed-spoilt", **packed)
+    with too_little_memory(place / "packed-full"):
+        facts["packed full"] = train(short, place / "packed-full", workers=3, pack=3)
     facts["no start"] = workers_that_do_not_start(short, place / "no-start")
     long = tiny(cache, epochs=500)
     facts["interrupt"] = interrupted(long, place / "interrupted", signal.SIGINT)

@@ -19,7 +19,7 @@ from onepeak.experiment.events import EpochDone, Lost
 from onepeak.experiment.executors.local import LocalExecutor
 from onepeak.experiment.executors.ray import QUIET, RayExecutor
 from onepeak.experiment.folder import claim
-from onepeak.experiment.grid import grid
+from onepeak.experiment.plan import grid
 
 EPOCHS = 30
 """Of runs that are caught at work and done again: there are four of them, so that one always is at work."""

@@ -11,12 +11,16 @@ from PIL import Image
 from safetensors.torch import save_file
 
 from onepeak.data import DataSource
+from onepeak.data.splits import Split
 from onepeak.errors import InputError
 from onepeak.experiment import estimate
-from onepeak.experiment.estimate import plan_runs
+from onepeak.experiment.estimate import Work, plan_runs, work_of
 from onepeak.experiment.plan import Experiment, MethodEntry, entries_from_text
 from onepeak.experiment.prepared import open_experiment
+from onepeak.training.feed import RowFeed
+from onepeak.training.loop import Loop
 from onepeak.training.prepare import prepare
+from onepeak.training.recipe import Recipe
 
 RELEASE = Path(__file__).parents[1] / "release_0_1" / "comparison" / "runs" / "elb" / "split0-fold0" / "result.json"
 
@@ -166,6 +170,24 @@ def test_of_a_frozen_backbone_the_one_pass_over_the_images_is_priced_apart(tmp_p
         recipe={"epochs": 5},
     )
     found = plan_runs(plan, tmp_path / "out", fabric=fabric)
-    assert found.notes[-1].startswith("first one pass over the images by resnet10t, about ")
+    assert found.notes[-1].startswith("first one pass over the images, about ")
     assert [each.work.epochs for each in found.runs] == [10]  # five for each learning rate
     assert found.runs[0].seconds < 60  # of the head alone
+
+
+@pytest.mark.parametrize(
+    ("train", "batch", "steps", "trained"),
+    [(9, 4, 2, 8), (10, 4, 3, 10), (8, 4, 2, 8), (3, 4, 1, 3), (1, 4, 1, 1), (3, 1, 3, 3)],
+)
+def test_the_work_is_counted_as_the_loop_does_it(train, batch, steps, trained, fabric):
+    recipe = Recipe(epochs=5, batch_size=batch)
+    items = np.arange(train + 5)
+    split = Split(train=items[:train], valid=items[train:-2], test=items[-2:], protocol="planted")
+    assert work_of(split, recipe) == Work(epochs=5, steps=5 * steps, trained=5 * trained, evaluated=5 * 3 + 3 + 2)
+
+    loop = object.__new__(Loop)  # of which only the batches are asked for
+    loop.split, loop.recipe, loop.fabric, loop.seed, loop.epoch = split, recipe, fabric, 0, 0
+    loop.feed = object.__new__(RowFeed)
+    loop.labels = np.zeros_like(items)
+    batches = list(loop.batches())
+    assert (len(batches), sum(map(len, batches))) == (steps, trained)

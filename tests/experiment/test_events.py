@@ -1,8 +1,7 @@
 import pytest
 
 from onepeak.experiment.events import Elsewhere, EpochDone, Failed, Finished, Lost, Progress, Started
-from onepeak.experiment.grid import Run
-from onepeak.experiment.plan import MethodEntry
+from onepeak.experiment.plan import MethodEntry, Run
 
 CE, ELB = MethodEntry(name="ce"), MethodEntry(name="elb")
 RUNS = [Run(entry=entry, split=split, fold=0) for split in range(2) for entry in (CE, ELB)]
@@ -38,6 +37,8 @@ def progress(clock):
 def test_before_anything_is_known_no_time_is_told(progress):
     assert progress.seconds_left() is None
     assert [progress.count(what) for what in ("total", "finished", "failed")] == [4, 0, 0]
+    progress.note(Finished(run=RUNS[0], result=result(1.0)))  # a run that was finished before
+    assert progress.seconds_left() is None
 
 
 def test_an_epoch_of_a_run_whose_beginning_was_missed_tells_no_time(progress, clock):
@@ -60,14 +61,14 @@ def test_where_patience_may_end_runs_the_time_left_is_the_most(clock, at_most, w
 
 
 def test_runs_are_counted_and_their_figures_averaged(progress):
-    for run, mae in ((RUNS[0], 1.0), (RUNS[2], 2.0)):
+    for run, mae, tau in ((RUNS[0], 1.0, None), (RUNS[2], 2.0, 0.5)):
         progress.note(Started(run=run))
-        progress.note(Finished(run=run, result=result(mae)))
+        progress.note(Finished(run=run, result=result(mae, tau=tau)))
     progress.note(Started(run=RUNS[1]))
     progress.note(epoch(RUNS[1], 0))
     progress.note(epoch(RUNS[1], 1))
     ce, elb = progress.methods["ce"], progress.methods["elb"]
-    assert (ce.finished, ce.total, ce.running, ce.mean("mae")) == (2, 2, {}, 1.5)
+    assert (ce.finished, ce.total, ce.running, ce.mean("mae"), ce.mean("tau")) == (2, 2, {}, 1.5, 0.5)
     assert (elb.finished, elb.running, elb.mean("mae")) == (0, {"elb/split0-fold0": 2}, None)
 
 
@@ -135,11 +136,6 @@ def test_the_last_run_is_no_faster_for_those_that_were_beside_it(progress, clock
     assert progress.seconds_left() == pytest.approx(4 * 2)
 
 
-def test_runs_that_were_finished_before_tell_nothing_of_the_time(progress):
-    progress.note(Finished(run=RUNS[0], result=result(1.0)))
-    assert progress.seconds_left() is None
-
-
 def test_a_failed_run_has_nothing_left_and_one_elsewhere_is_named_until_it_ends(progress):
     progress.note(Elsewhere(run=RUNS[0]))
     assert progress.methods["ce"].elsewhere == {"ce/split0-fold0"}
@@ -156,10 +152,3 @@ def test_a_lost_run_has_all_its_epochs_before_it_again(progress):
     assert progress.methods["elb"].epochs_left == 7
     progress.note(Lost(run=RUNS[1], message="gone"))
     assert (progress.methods["elb"].epochs_left, progress.methods["elb"].running) == (10, {})
-
-
-def test_a_figure_that_is_not_defined_is_left_out_of_the_mean(progress):
-    progress.note(Finished(run=RUNS[0], result=result(1.0, tau=None)))
-    progress.note(Finished(run=RUNS[2], result=result(1.0, tau=0.5)))
-    assert progress.methods["ce"].mean("tau") == 0.5
-    assert progress.methods["elb"].mean("tau") is None

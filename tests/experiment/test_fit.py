@@ -6,17 +6,22 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import timm
 import torch
+from PIL import Image
+from safetensors.torch import load_file, save_file
 
 import onepeak
 from onepeak.data.source import DataSource
 from onepeak.errors import InputError
 from onepeak.experiment import fit as fitting
 from onepeak.experiment import search as searching
+from onepeak.experiment.compare import HereExecutor
+from onepeak.experiment.estimate import Probe, probe
 from onepeak.experiment.fit import FitPlan, Stage, begin_fit, check_same, fit, leaderboard, make_plan, plan_text
 from onepeak.experiment.plan import Experiment, entries_from_text
+from onepeak.experiment.prepared import check_with, open_manifest, prepare_experiment, splits_of
 from onepeak.experiment.search import Cost, Step, UnfinishedError, next_step, searched, spread
-from onepeak.experiment.task import HereExecutor
 from onepeak.training.recipe import Recipe
 
 PLAN = FitPlan(
@@ -73,19 +78,16 @@ def experiment_in(folder, methods="elb,ce"):
 
 
 @pytest.fixture
-def fitted(planted, tmp_path, fabric):
+def here(fabric):
+    """How a fit trains: in this process."""
+    return {"executor": lambda _: HereExecutor(fabric), "fabric": fabric, "quiet": True, "clock": time.monotonic}
+
+
+@pytest.fixture
+def fitted(planted, tmp_path, here):
     def run(name="out", folder=planted, plan=PLAN, report=lambda _: None):
         out = tmp_path / name
-        return fit(
-            experiment_in(folder),
-            out,
-            begin_fit(out, plan),
-            executor=lambda _: HereExecutor(fabric),
-            fabric=fabric,
-            quiet=True,
-            report=report,
-            clock=time.monotonic,
-        )
+        return fit(experiment_in(folder), out, begin_fit(out, plan), report=report, **here)
 
     return run
 
@@ -180,9 +182,11 @@ def test_nothing_of_the_test_part_reaches_a_choice(fitted, planted, tmp_path):
     assert first["metrics"]["test"]["mae"] != second["metrics"]["test"]["mae"]
 
 
-def test_a_second_search_may_find_nothing_and_the_best_of_both_is_the_model(fitted):
+def test_a_second_search_may_find_nothing_and_the_best_of_both_is_the_model(fitted, tmp_path):
     result = fitted(plan=undecided(folds=1, preset="fast", stages=(False, False), minutes=1000))
     assert [row["frozen"] for row in result["fit"]["board"]] == [False] * 6
+    assert result["fit"]["members"] == onepeak.load(tmp_path / "out").description.members == 1
+    assert result["sizes"] == {"train": 72, "valid": 24, "test": 24}
     late = undecided(folds=1, preset="fast", stages=(False, False), minutes=0.001)
     assert len(fitted("late", plan=late)["fit"]["board"]) == 1
 
@@ -195,16 +199,20 @@ def test_a_method_that_had_no_time_in_the_first_round_is_tried_in_the_next(fitte
     assert {row["method"] for row in board} == {"elb", "ce"}
 
 
-def test_on_one_fold_the_model_is_a_single_network(fitted, tmp_path):
-    result = fitted(plan=undecided(folds=1, preset="fast"))
-    assert result["fit"]["members"] == 1
-    assert onepeak.load(tmp_path / "out").description.members == 1
-    assert result["sizes"] == {"train": 72, "valid": 24, "test": 24}
+@pytest.fixture
+def planned(fabric, monkeypatch):
+    """Makes a plan from times that are told and not measured."""
+
+    def plan(experiment, minutes, *, flips=None, **found):
+        monkeypatch.setattr(fitting, "probe", lambda *_, **__: Probe(backbone="mlp", pace=1e-3, **found))
+        how = {"preset": "good", "speedup": 1.0, "fabric": fabric, "flips": flips}
+        return make_plan(experiment, minutes=minutes, clock=lambda: 7.0, **how)
+
+    return plan
 
 
-def test_a_plan_says_what_is_tried_and_what_a_training_takes(planted, fabric, monkeypatch):
-    monkeypatch.setattr(fitting, "probe", lambda *_, **__: ("mlp", 1e-3, 100.0))
-    plan = make_plan(experiment_in(planted), preset="good", minutes=1, speedup=1.0, fabric=fabric, clock=lambda: 7.0)
+def test_a_plan_says_what_is_tried_and_what_a_training_takes(planted, planned):
+    plan = planned(experiment_in(planted), 1, decoding=100.0)
     assert (plan.stages[0].cost.epoch, plan.folds) == (pytest.approx(0.096), 3)
     text = plan_text(plan)
     assert "search: learning rate, weight decay, method, in rounds of successive halving" in text
@@ -212,7 +220,62 @@ def test_a_plan_says_what_is_tried_and_what_a_training_takes(planted, fabric, mo
         "time: 1 minute; one candidate of 3 epochs takes about 4 s, after 1 min 40 s to read the images the first time"
         in text
     )
-    assert "not enough for one whole training, which takes 1 min 44 s" in text
+    assert (
+        "not enough for reading the images and one whole training, which take 1 min 44 s: give --minutes 2 or more"
+        in text
+    )
+    assert "not enough" not in plan_text(planned(experiment_in(planted), 2, decoding=100.0))
+
+
+@pytest.fixture(scope="module")
+def frozen(tmp_path_factory):
+    """An experiment on thirty images in three classes with a frozen backbone, which is said to see mirror images."""
+    folder, rng = tmp_path_factory.mktemp("photos"), np.random.default_rng(0)
+    for number in range(30):
+        path = folder / "scans" / str(number % 3) / f"{number}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(rng.integers(0, 255, (24, 20, 3), np.uint8)).save(path)
+    torch.manual_seed(0)
+    save_file(timm.create_model("resnet10t", num_classes=0).state_dict(), folder / "resnet10t.safetensors")
+    return Experiment(
+        name="scans",
+        source=DataSource(str(folder / "scans")),
+        methods=entries_from_text("ce"),
+        protocol="holdout",
+        splits=1,
+        recipe={"epochs": 3},
+        network={"backbone": "resnet10t"},
+        weights=str(folder / "resnet10t.safetensors"),
+        freeze=True,
+    )
+
+
+def test_the_first_pass_is_timed_on_a_few_images_and_none_is_left_when_it_is_done(frozen, fabric, tmp_path):
+    manifest = open_manifest(frozen)
+    recipe, (split,) = check_with(manifest, frozen), splits_of(frozen, manifest)
+    before = probe(frozen, manifest, split, recipe, fabric=fabric, cache=tmp_path)
+    assert before.first_pass == before.decoding + before.features > before.decoding > 0
+    prepare_experiment(frozen, manifest, recipe, cache=tmp_path, quiet=True)
+    after = probe(frozen, manifest, split, recipe, fabric=fabric, cache=tmp_path)
+    assert (after.has_features, after.first_pass) == (True, 0)
+    assert after.features > 0
+
+
+def test_where_time_is_short_a_frozen_backbone_sees_no_mirror_images_and_the_plan_says_so(
+    frozen, planned, here, tmp_path
+):
+    times = {"decoding": 20.0, "features": 80.0}
+    plan = planned(frozen, 1, **times)
+    assert (plan.one_view, plan.look) == (True, 40)
+    assert "give --minutes 2 or more; mirror images are left out, which saves 40 s" in plan_text(plan)
+    for minutes, changes in ((2, {}), (1, {"flips": True}), (1, {"has_features": True})):
+        assert not planned(frozen, minutes, **times | changes).one_view
+    steps = [Step(round=0, candidates=1, epochs=3), Step(round=1, candidates=0, epochs=3, reason="enough")]
+    plan = replace(plan, stages=[replace(plan.stages[0], steps=steps)])
+    result = fit(frozen, tmp_path / "out", begin_fit(tmp_path / "out", plan), cache=tmp_path / "cache", **here)
+    assert not result["recipe"]["augment"]["horizontal_flip"]
+    (features,) = (tmp_path / "cache" / "features").glob("*.features.safetensors")
+    assert load_file(features)["values"].shape[:2] == (30, 1)
 
 
 def carried_out(minutes, *, estimated, true, folds=3, epochs=90, rungs=3, start=0.2):
@@ -251,21 +314,15 @@ def test_a_machine_that_becomes_busy_costs_candidates_and_no_time():
     assert sum(each.candidates for each in busy) < sum(each.candidates for each in calm)
 
 
-def test_steps_of_a_round_differ_in_their_epochs():
-    step = next_step([], Cost(epoch=0.1, start=0, folds=1), 600, epochs=40, fewest=30, rungs=3, most=9)
-    assert (step.candidates, step.epochs, step.ahead) == (9, 30, [40])
-    step = next_step([], Cost(epoch=0.1, start=0, folds=1), 600, epochs=4, fewest=30, rungs=3, most=9)
-    assert (step.candidates, step.epochs, step.ahead) == (9, 4, [])
-
-
-def test_short_of_time_the_first_training_has_fewer_epochs():
-    steps, seconds = carried_out(1, estimated=1, true=1)
+def test_epochs_follow_from_the_time_there_is():
+    cost = Cost(epoch=0.1, start=0, folds=1)
+    for epochs, first, ahead in ((40, 30, [40]), (4, 4, [])):  # steps of a round differ in their epochs
+        step = next_step([], cost, 600, epochs=epochs, fewest=30, rungs=3, most=9)
+        assert (step.candidates, step.epochs, step.ahead) == (9, first, ahead)
+    steps, seconds = carried_out(1, estimated=1, true=1)  # short of time, the first training has fewer
     assert [(each.candidates, each.epochs) for each in steps] == [(1, 19), (0, 90)]
     assert seconds <= 60
-
-
-def test_a_training_of_minutes_begins_with_a_short_one_that_tells_its_time():
-    steps, seconds = carried_out(10, estimated=2, true=3, folds=1, epochs=200)
+    steps, seconds = carried_out(10, estimated=2, true=3, folds=1, epochs=200)  # a short one tells the time
     assert [(each.candidates, each.epochs) for each in steps[:2]] == [(1, 67), (1, 132)]
     assert 0.9 * 600 <= seconds <= 606
 
@@ -290,10 +347,9 @@ def test_the_search_covers_each_setting_evenly_and_leaves_what_was_given(planted
     assert searched(replace(experiment_in(planted), recipe={"lr": 0.01, "weight_decay": 0.1})) == []
 
 
-def test_a_search_ends_when_two_rounds_find_nothing_better_and_says_so(planted, fabric, tmp_path, monkeypatch):
+def test_a_search_ends_when_two_rounds_find_nothing_better_and_says_so(planted, here, tmp_path, monkeypatch):
     monkeypatch.setattr(searching, "_MOST", 2)
     said = []
-    here = {"executor": lambda _: HereExecutor(fabric), "fabric": fabric, "quiet": True, "clock": time.monotonic}
     result = fit(experiment_in(planted), tmp_path, undecided(minutes=1000), tell=said.append, **here)
     board, kept = result["fit"]["board"], json.loads((tmp_path / "fit.json").read_text())["stages"][0]["steps"]
     assert kept[-1]["candidates"] == 0
@@ -304,12 +360,11 @@ def test_a_search_ends_when_two_rounds_find_nothing_better_and_says_so(planted, 
     assert {row["epochs"] for row in board} <= {3, 6, 12}  # more if the best was still improving
 
 
-def test_a_search_that_the_time_cut_short_says_so_and_what_time_it_would_take(planted, fabric, tmp_path):
+def test_a_search_that_the_time_cut_short_says_so_and_what_time_it_would_take(planted, here, tmp_path):
     said = []
-    here = {"executor": lambda _: HereExecutor(fabric), "fabric": fabric, "quiet": True, "clock": lambda: 0.0}
     experiment = replace(experiment_in(planted), methods=entries_from_text("ce"))
     plan = undecided(folds=1, preset="fast", minutes=0.001)  # of 3 epochs of 0.01 s one fits, and three do not
-    result = fit(experiment, tmp_path, plan, tell=said.append, **here)
+    result = fit(experiment, tmp_path, plan, tell=said.append, **here | {"clock": lambda: 0.0})
     assert len(result["fit"]["board"]) == 1
     assert any("the time was enough for 1 of 3 candidates (for all, give --minutes 1 or more)" in line for line in said)
     for number, stages in ((0, (True, False)), (1, (True, False)), (0, (False,))):
@@ -319,18 +374,13 @@ def test_a_search_that_the_time_cut_short_says_so_and_what_time_it_would_take(pl
         assert limits[0] < 300 <= limits[1]
 
 
-def test_a_plan_is_kept(tmp_path):
-    assert begin_fit(tmp_path, None) is None
-    assert begin_fit(tmp_path, PLAN) == begin_fit(tmp_path, None) == PLAN
-    assert (tmp_path / "plan.md").read_text() == "# Plan\n\n- data: planted\n"
-
-
 @pytest.mark.bad_input
-def test_other_settings_and_other_data_are_another_fit(planted, fabric, tmp_path, monkeypatch):
-    monkeypatch.setattr(fitting, "probe", lambda *_, **__: ("mlp", 1e-3, 0.0))
+def test_other_settings_and_other_data_are_another_fit(planted, planned, tmp_path):
     asked, experiment = {"preset": "good", "minutes": 1}, experiment_in(planted)
-    begin_fit(tmp_path, make_plan(experiment, speedup=1.0, fabric=fabric, clock=lambda: 0.0, **asked))
+    assert begin_fit(tmp_path, None) is None
+    begin_fit(tmp_path, planned(experiment, 1))
     plan = begin_fit(tmp_path, None)
+    assert (tmp_path / "plan.md").read_text() == plan_text(plan)
     check_same(plan, experiment, flips=None, **asked)
     moved = replace(experiment.source, data="elsewhere/planted.csv")
     check_same(plan, replace(experiment, source=moved), flips=None, **asked)
@@ -345,21 +395,13 @@ def test_other_settings_and_other_data_are_another_fit(planted, fabric, tmp_path
         check_same(plan, experiment, preset="good", minutes=2.0, flips=True)
 
 
-def test_a_failed_candidate_is_last_on_the_board(fitted, planted, fabric, tmp_path):
+def test_a_failed_candidate_is_last_on_the_board(planted, here, tmp_path):
     experiment = replace(
         experiment_in(planted), recipe={"epochs": 3, "lr": 1e28, "optimizer": "sgd", "schedule": "constant"}
     )
     plan = undecided(folds=1)
     with pytest.raises(UnfinishedError, match="No candidate could be trained"):
-        fit(
-            experiment,
-            tmp_path,
-            begin_fit(tmp_path, plan),
-            executor=lambda _: HereExecutor(fabric),
-            fabric=fabric,
-            quiet=True,
-            clock=time.monotonic,
-        )
+        fit(experiment, tmp_path, begin_fit(tmp_path, plan), **here)
     rows = {
         "fit": {"board": [{"method": "ce", "epochs": 3, "score": None, "seconds": 0.0, "predict_ms": 0.0}]},
         "selected_by": "mae",

@@ -1,4 +1,5 @@
 import json
+import shutil
 import time
 import tomllib
 from dataclasses import replace
@@ -19,8 +20,7 @@ from onepeak.experiment.folder import (
     read_result,
     write_failure,
 )
-from onepeak.experiment.grid import Run
-from onepeak.experiment.plan import Experiment, MethodEntry
+from onepeak.experiment.plan import Experiment, MethodEntry, Run
 from onepeak.experiment.plan_file import read_plan
 from onepeak.experiment.prepared import splits_of
 from onepeak.experiment.run_files import CONFIG, failed_runs
@@ -65,14 +65,11 @@ def test_the_config_is_an_experiment_that_can_be_repeated(prepared_experiment, t
     plan = read_plan(tmp_path / CONFIG)
     assert plan.methods == prepared_experiment.experiment.methods
     assert plan.name == "tiny"
-    begin(tmp_path, replace(prepared_experiment, experiment=plan))  # and it is the same one
-
-
-def test_the_same_experiment_leaves_the_config_as_it_is(prepared_experiment, tmp_path):
-    begin(tmp_path, prepared_experiment, command="typed")
     before = (tmp_path / CONFIG).read_bytes()
-    begin(tmp_path, prepared_experiment, command="typed")
+    begin(tmp_path, replace(prepared_experiment, experiment=plan))  # and it is the same one
     assert (tmp_path / CONFIG).read_bytes() == before
+    elsewhere = replace(plan, source=DataSource("biopsies", root="elsewhere"))
+    begin(tmp_path, replace(prepared_experiment, experiment=elsewhere))  # wherever the data lie
 
 
 def test_every_command_is_kept_once(prepared_experiment, cache, tmp_path):
@@ -119,12 +116,6 @@ def test_the_protocols_own_number_of_folds_stays_where_it_is_the_larger(prepared
         )
     again = read_plan(tmp_path / CONFIG)
     assert (again.splits, again.folds) == (2, None)
-
-
-def test_data_that_lie_elsewhere_are_the_same_data(prepared_experiment, tmp_path):
-    begin(tmp_path, prepared_experiment)
-    elsewhere = replace(prepared_experiment.experiment, source=DataSource("biopsies", root="elsewhere"))
-    begin(tmp_path, replace(prepared_experiment, experiment=elsewhere))
 
 
 @pytest.mark.bad_input
@@ -186,17 +177,18 @@ def test_a_place_that_is_a_file_or_holds_other_things_is_refused(tmp_path):
         check_folder_path(tmp_path)
 
 
-def test_runs_that_were_copied_to_a_folder_are_gone_on_with(tmp_path):
-    write_run(tmp_path, method="ce")
-    check_folder_path(tmp_path)
-
-
 @pytest.mark.bad_input
 def test_a_config_of_somebodys_own_makes_no_comparison_of_a_folder(prepared_experiment, tmp_path):
+    assert config_of(tmp_path) is config_of(tmp_path / "nowhere") is None
     begin(tmp_path / "begun", prepared_experiment)
+    assert config_of(tmp_path / "begun") == tmp_path / "begun" / CONFIG
     (tmp_path / "begun" / "notes.txt").write_text("on my comparison")
     check_folder_path(tmp_path / "begun")
+    write_run(tmp_path / "copied", method="ce")  # runs that were copied to a folder are gone on with
+    check_folder_path(tmp_path / "copied")
+    shutil.rmtree(tmp_path / "copied")
     (tmp_path / CONFIG).write_text('camera = "mine"\n')
+    assert config_of(tmp_path) is None
     with pytest.raises(InputError, match=r"holds other files \(begun, config\.toml\)"):
         check_folder_path(tmp_path)
 
@@ -219,14 +211,6 @@ def test_paths_are_made_whole_and_names_stay(tmp_path, monkeypatch):
         (tmp_path / name).mkdir()
     assert located(replace(known, protocol="theirs")).protocol == str(tmp_path / "theirs")
     assert located(known) == known
-
-
-def test_only_the_config_of_a_comparison_makes_a_folder_one(prepared_experiment, tmp_path):
-    assert config_of(tmp_path) is config_of(tmp_path / "nowhere") is None
-    (tmp_path / CONFIG).write_text('camera = "mine"\n')  # beside somebody's images
-    assert config_of(tmp_path) is None
-    begin(tmp_path / "begun", prepared_experiment)
-    assert config_of(tmp_path / "begun") == tmp_path / "begun" / CONFIG
 
 
 RUN = Run(entry=MethodEntry(name="elb", settings={"t": 2}), split=1, fold=0)
@@ -264,12 +248,6 @@ def test_a_damaged_failure_is_a_failure_whose_reason_cannot_be_read(tmp_path, co
     assert read_failure(tmp_path, since=time.time() + 60) is None, "it is tried again"
 
 
-def test_a_failure_before_some_moment_does_not_count(tmp_path):
-    write_failure(tmp_path, RUN, "It failed.")
-    assert read_failure(tmp_path, since=time.time() + 60) is None
-    assert read_failure(tmp_path, since=time.time() - 60) == "It failed."
-
-
 def test_a_run_without_a_result_has_none_and_a_damaged_one_is_named(tmp_path):
     assert read_result(tmp_path) is None
     (tmp_path / "result.json").write_text('{"value": null, "seconds": 1.5}')
@@ -279,8 +257,11 @@ def test_a_run_without_a_result_has_none_and_a_damaged_one_is_named(tmp_path):
         read_result(tmp_path)
 
 
-def test_a_failure_in_the_future_does_not_stop_a_retry(tmp_path, monkeypatch):
+def test_a_failure_before_some_moment_does_not_count_nor_one_in_the_future(tmp_path, monkeypatch):
     now = time.time()
+    write_failure(tmp_path, RUN, "It failed.")
+    assert read_failure(tmp_path, since=now + 60) is None
+    assert read_failure(tmp_path, since=now - 60) == "It failed."
     with monkeypatch.context() as patch:
         patch.setattr("time.time", lambda: now + 1e6)
         write_failure(tmp_path, RUN, "It failed.")

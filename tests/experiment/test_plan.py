@@ -1,21 +1,25 @@
 from dataclasses import fields, replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import onepeak
 from onepeak.data import DataSource
+from onepeak.data.splits import Split
 from onepeak.errors import InputError
 from onepeak.experiment.plan import (
     PAPER_METHODS,
     Experiment,
     MethodEntry,
     RecipeSource,
+    Run,
     entries_from_text,
+    grid,
     name_and_settings,
     network_problems,
     read_recipe,
     recipe_problems,
-    setting_value,
 )
 from onepeak.methods.catalog import METHODS
 
@@ -76,17 +80,10 @@ def test_problems_are_told_with_their_keys():
     assert "'network.num_features'" in str(found[-1])
 
 
-def labels(text, known=()):
-    return [entry.label for entry in entries_from_text(text, known)]
-
-
-def test_paper_stands_for_the_seven_methods_of_the_paper():
-    assert labels("paper,slopes") == ["ce", "ren", "ld", "mv", "po", "pn", "elb", "slopes"]
-    assert PAPER_METHODS == ("ce", "ren", "ld", "mv", "po", "pn", "elb")
-
-
-def test_all_stands_for_the_catalog():
-    assert labels("all") == [record.name for record in onepeak.methods()]
+def test_paper_stands_for_the_seven_methods_of_the_paper_and_all_for_the_catalog():
+    found = [entry.label for entry in entries_from_text("paper,slopes")]
+    assert found == ["ce", "ren", "ld", "mv", "po", "pn", "elb", "slopes"] == [*PAPER_METHODS, "slopes"]
+    assert [entry.label for entry in entries_from_text("all")] == [record.name for record in onepeak.methods()]
 
 
 def test_variant_and_settings_follow_a_name_and_make_the_label():
@@ -119,15 +116,6 @@ def test_names_mean_the_entries_that_are_known_and_others_start_from_them():
     assert other.settings == {"t": 2, "growth": 1.01}
     assert other.recipe == {"epochs": 80}
     assert other.label == "elb-t-2-growth-1.01"
-
-
-def test_values_of_flags_are_numbers_truths_or_text():
-    assert [setting_value(text) for text in ("1", "1e-2", "true", "log", "a b")] == [1, 0.01, True, "log", "a b"]
-
-
-def test_a_default_label_is_a_name_for_a_folder_whatever_the_settings():
-    assert MethodEntry(name="ren", settings={"posterior": "levels"}).label == "ren-posterior-levels"
-    assert "/" not in MethodEntry(name="elb", settings={"t": 1 / 3}).label
 
 
 @pytest.mark.bad_input
@@ -178,11 +166,8 @@ def test_a_recipe_is_a_preset_or_a_file_or_the_table_of_an_experiment_and_where_
             RecipeSource(file=str(path), prefix=prefix, exempt=frozenset(exempt)),
         )
     assert read_recipe("auto") == ({"base": "auto"}, None)
-
-
-def test_what_came_by_flags_is_not_exempt():
     source = RecipeSource(file="mine.toml", exempt=frozenset({"momentum", "bits"}))
-    assert source.changed_by({"bits": 12, "lr": 0.1}) == RecipeSource(file="mine.toml", exempt=frozenset({"momentum"}))
+    assert source.changed_by({"bits": 12, "lr": 0.1}) == replace(source, exempt=frozenset({"momentum"}))
 
 
 @pytest.mark.bad_input
@@ -198,9 +183,6 @@ def test_a_file_that_is_not_toml_or_not_there_is_named(tmp_path):
     with pytest.raises(InputError, match=r"`--recipe` must be auto, paper or a TOML file, got "):
         read_recipe(str(tmp_path))
 
-
-@pytest.mark.bad_input
-def test_a_network_in_a_recipe_is_told_where_it_belongs(tmp_path):
     (tmp_path / "mine.toml").write_text('epochs = 2\n[network]\nbackbone = "small"\n')
     with pytest.raises(InputError, match=r"\[network\] is not part of a recipe: use --backbone"):
         read_recipe(str(tmp_path / "mine.toml"))
@@ -219,3 +201,13 @@ def test_what_is_wrong_in_a_file_is_named_with_the_file_and_its_keys(tmp_path):
     path.write_text('[recipe]\nbase = "papr"\n')
     with pytest.raises(InputError, match=r"mine\.toml: recipe\.base: Unknown recipe 'papr'\. Did you mean 'paper'\?"):
         read_recipe(str(path))
+
+
+def test_the_runs_are_every_method_on_every_split_and_fold_and_lie_where_the_layout_says():
+    parts = dict(zip(("train", "valid", "test"), np.arange(3)[:, None], strict=True))
+    splits = [Split(**parts, protocol="p", split=split, fold=fold) for split in range(2) for fold in range(2)]
+    names = [run.name for run in grid([MethodEntry(name="ce"), MethodEntry(name="elb")], splits)]
+    assert names[:4] == ["ce/split0-fold0", "elb/split0-fold0", "ce/split0-fold1", "elb/split0-fold1"]
+    assert len(names) == len(set(names)) == 8
+    run = Run(entry=MethodEntry(name="ld", variant="as_published"), split=1, fold=2)
+    assert run.folder(Path("D")) == Path("D/runs/ld-as_published/split1-fold2")

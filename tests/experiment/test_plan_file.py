@@ -139,20 +139,11 @@ def test_all_that_is_wrong_is_said_at_once_with_the_file_and_the_dotted_key(read
         ("data: biopsies", r"mine\.toml must be TOML"),
     ],
 )
-def test_a_file_that_is_no_experiment_is_refused_with_its_key(read, text, message):
+def test_a_file_that_is_no_experiment_is_refused_with_its_key(read, text, message, tmp_path):
     with pytest.raises(InputError, match=message):
         read(text)
-
-
-@pytest.mark.bad_input
-def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(InputError, match=r"The experiment must be a TOML file, got .*gone\.toml: No such file"):
         read_plan(tmp_path / "gone.toml")
-
-
-def test_every_committed_experiment_can_be_read_and_is_named_as_its_file():
-    for path in sorted(EXPERIMENTS.glob("*.toml")):
-        assert read_plan(path).name == path.stem
 
 
 @pytest.mark.parametrize("name", PAPER_SETS)

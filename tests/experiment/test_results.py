@@ -69,28 +69,18 @@ def test_a_metric_that_was_not_defined_is_nan(tmp_path):
     assert read_results(tmp_path)[["constant_mae", "constant_test_mae"]].isna().all(axis=None)
 
 
-def test_the_scores_of_calibrated_posteriors_are_columns_where_runs_have_them(tmp_path):
-    calibration = {"temperature": 2.0, "test": {"rps": 0.25, "nll": None, "ece": 0.1, "coverage": 0.9}}
-    write_run(tmp_path, method="ce", calibration=calibration)
+def test_figures_of_calibrated_posteriors_and_of_intervals_are_columns_where_runs_have_them(tmp_path):
+    figures = {"rps": 0.25, "nll": None, "ece": 0.1, "alpha": 0.1, "coverage": 0.9, "interval_size": 2.5}
+    write_run(tmp_path, method="ce", calibration={"temperature": 2.0, "test": figures})
     write_run(tmp_path, method="elb")  # as earlier versions wrote it
     found = read_results(tmp_path)
-    assert list(found["test_rps_calibrated"]) == pytest.approx([0.25, math.nan], nan_ok=True)
+    for name, value in (("rps_calibrated", 0.25), ("interval_coverage", 0.9), ("interval_size", 2.5)):
+        assert list(found[f"test_{name}"]) == pytest.approx([value, math.nan], nan_ok=True)
     assert found["test_nll_calibrated"].isna().all()
     assert not {"test_ece_calibrated", "test_coverage_calibrated"} & set(found.columns)
     assert list(found["test_rps"]) == [0.5, 0.5]
     write_run(tmp_path / "old", method="ce", calibration={"temperature": 2.0})
-    assert not [name for name in read_results(tmp_path / "old") if name.endswith("calibrated")]
-
-
-def test_coverage_and_size_of_intervals_are_columns_where_runs_have_them(tmp_path):
-    figures = {"rps": 0.25, "alpha": 0.1, "coverage": 0.9, "interval_size": 2.5}
-    write_run(tmp_path, method="ce", calibration={"temperature": 2.0, "test": figures})
-    write_run(tmp_path, method="elb", calibration={"temperature": 1.0, "test": {"rps": 0.5}})  # too few samples for any
-    found = read_results(tmp_path)
-    assert list(found["test_interval_coverage"]) == pytest.approx([0.9, math.nan], nan_ok=True)
-    assert list(found["test_interval_size"]) == pytest.approx([2.5, math.nan], nan_ok=True)
-    write_run(tmp_path / "old", method="ce")
-    assert not [name for name in read_results(tmp_path / "old") if "interval" in name]
+    assert not [name for name in read_results(tmp_path / "old") if name.endswith("calibrated") or "interval" in name]
 
 
 def test_it_is_known_by_which_rule_a_method_of_the_catalog_decides(tmp_path):

@@ -63,12 +63,12 @@ def fit(
 
     from onepeak._core.wording import duration
     from onepeak.cli.train.warnings import constant_notes, first_weights_notes
+    from onepeak.experiment.compare import HereExecutor
     from onepeak.experiment.events import EpochDone, Event, Executor
     from onepeak.experiment.executors.local import LocalExecutor
     from onepeak.experiment.fit import METHODS, begin_fit, check_same, leaderboard, make_plan
     from onepeak.experiment.fit import fit as fit_model
     from onepeak.experiment.plan import entries_from_text
-    from onepeak.experiment.task import HereExecutor
     from onepeak.training.devices import make_fabric
     from onepeak.training.out_folder import check_out, refuse_others
     from onepeak.training.progress import check_logger, figures_of
@@ -124,6 +124,7 @@ def fit(
             clock=clock,
             flips=flips,
             may_thaw=may_thaw,
+            cache=cache,
             tell=tell,
         )
         if not dry_run:

@@ -3,35 +3,39 @@
 import tempfile
 import time
 import warnings
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import torch
 
 from onepeak._core.wording import duration
-from onepeak.data.images.store.failures import UnreadableImagesWarning
-from onepeak.data.manifest import FeatureRows, Manifest
-from onepeak.data.splits import Split, refuse_leaks
+from onepeak.data.images.store.build import build_store, num_cores
+from onepeak.data.images.store.failures import StoreError, UnreadableImagesWarning
+from onepeak.data.images.store.images import ImageStore, open_store
+from onepeak.data.images.store.index import default_cache_dir, file_states, store_folder, store_key
+from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Manifest
+from onepeak.data.splits import Split, refuse_leaks, split_notes
 from onepeak.data.splits.copies import has_texts
 from onepeak.data.splits.split import Indices
 from onepeak.experiment.folder import read_failure, read_result
-from onepeak.experiment.grid import Run, Work, grid, work_of
-from onepeak.experiment.plan import Experiment
+from onepeak.experiment.plan import Experiment, Run, grid
 from onepeak.experiment.prepared import (
     PreparedExperiment,
     check_with,
     initial_weights,
     network_of,
-    notes_on_splits,
     open_manifest,
     recipe_of,
     splits_of,
 )
 from onepeak.experiment.results import read_history
-from onepeak.training.features import features_of
+from onepeak.training.features import features_of, has_features
+from onepeak.training.feed import batch_slices
 from onepeak.training.prepare import prepare
 from onepeak.training.recipe import Recipe
 from onepeak.training.run import train_run
@@ -40,13 +44,39 @@ if TYPE_CHECKING:
     from lightning.fabric import Fabric
 
 State: TypeAlias = Literal["open", "failed", "finished"]
+Result = TypeVar("Result")
 
 _BATCHES = 4
 """Batches in a probe on images."""
 _LOOKED_AT = 24
-"""Images that a frozen backbone looks at in a probe."""
+"""Images that are decoded, and that a frozen backbone looks at, to time both."""
 _FORWARD = 1 / 3
 """The cost of evaluating a sample, relative to training on it: the backward pass is twice the work of the forward."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """The amount of work in a run."""
+
+    epochs: int
+    steps: int
+    """Optimiser steps, over all epochs."""
+    trained: int
+    """Samples trained on, over all epochs."""
+    evaluated: int
+    """Samples evaluated, over all epochs and at the end."""
+
+
+def work_of(split: Split, recipe: Recipe) -> Work:
+    """Computes the amount of work in a run without early stopping."""
+    sizes = split.sizes
+    batches = batch_slices(sizes["train"], recipe.batch_size)
+    return Work(
+        epochs=recipe.epochs,
+        steps=recipe.epochs * len(batches),
+        trained=recipe.epochs * (batches[-1].stop if batches else 0),
+        evaluated=recipe.epochs * sizes["valid"] + sizes["valid"] + sizes["test"],
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +106,7 @@ class Estimate:
     """That of the network which would be trained; empty if only decoding all images would tell."""
 
 
-def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> Estimate:
+def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric", cache: Path | None = None) -> Estimate:
     """Lists every run of an experiment with its work and estimated time; writes nothing.
 
     The time is taken from finished runs in the folder, which need not exist, if possible of the same method. Otherwise
@@ -86,7 +116,7 @@ def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> Esti
         LeakError: The splits leak and the experiment does not allow it.
     """
     manifest = open_manifest(experiment)
-    recipe = check_with(manifest, experiment)
+    recipe = check_with(manifest, experiment, cache=cache)
     splits = splits_of(experiment, manifest)
     refuse_leaks(manifest, splits, allow=experiment.allow_leak)
     runs = grid(experiment.methods, splits)
@@ -97,9 +127,9 @@ def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> Esti
         if result is not None:
             paces.setdefault(run.entry.label, []).append(result["seconds"] / result["epochs"])
     known = [result.get("network", {}).get("backbone", "") for result in results if result is not None]
-    backbone, pace, once = known[0] if known else "", 0.0, 0.0
+    found = Probe(backbone=known[0] if known else "", pace=0.0)
     if not known:
-        backbone, pace, once = probe(experiment, manifest, splits[0], recipe, fabric=fabric)
+        found = probe(experiment, manifest, splits[0], recipe, fabric=fabric, cache=cache)
     planned = []
     for run, result in zip(runs, results, strict=True):
         state: State = "finished"
@@ -111,24 +141,50 @@ def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> Esti
             state = "open" if read_failure(run.folder(folder)) is None else "failed"
             similar = paces.get(run.entry.label) or [each for label in paces.values() for each in label]
             samples = work.trained + _FORWARD * work.evaluated
-            seconds = work.epochs * fmean(similar) if similar else pace * samples
+            seconds = work.epochs * fmean(similar) if similar else found.pace * samples
         else:
             seconds = result["seconds"]
         planned.append(
             PlannedRun(run=run, work=work, state=state, seconds=seconds, at_most=at_most, in_company=bool(paces))
         )
-    first = [f"first one pass over the images by {backbone}, about {duration(once)}"] if once else []
+    first = [f"first one pass over the images, about {duration(found.first_pass)}"] if found.first_pass >= 1 else []
     return Estimate(
         runs=tuple(planned),
-        notes=(*manifest.notes, *notes_on_splits(manifest, splits), *first),
-        backbone=experiment.network.get("backbone", backbone),
+        notes=(*manifest.notes, *split_notes(manifest, splits, parts=("train",)), *first),
+        backbone=experiment.network.get("backbone", found.backbone),
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Probe:
+    """What a few images and a few steps of training tell of the time that all of them take."""
+
+    backbone: str
+    pace: float
+    """Seconds of training on one sample."""
+    decoding: float = 0.0
+    """Seconds to decode all images; 0 if they are kept from before."""
+    features: float = 0.0
+    """Seconds that a frozen backbone takes for all images; 0 without one."""
+    has_features: bool = False
+    """Whether its features of all images are kept from before."""
+
+    @property
+    def first_pass(self) -> float:
+        """Seconds until training can begin."""
+        return self.decoding + (0.0 if self.has_features else self.features)
+
+
 def probe(
-    experiment: Experiment, manifest: Manifest, split: Split, recipe: Recipe, *, fabric: "Fabric"
-) -> tuple[str, float, float]:
-    """Trains three epochs on a few samples; returns the backbone, the seconds per sample, and those of all features."""
+    experiment: Experiment,
+    manifest: Manifest,
+    split: Split,
+    recipe: Recipe,
+    *,
+    fabric: "Fabric",
+    cache: Path | None = None,
+) -> Probe:
+    """Decodes a few images, has a frozen backbone look at them, and trains three epochs on a few samples."""
     parts = list(split.parts.values())
     if not isinstance(manifest.items, FeatureRows) or recipe.encoder_lr is not None:
         most = (_BATCHES * recipe.batch_size, recipe.batch_size, 1)
@@ -149,18 +205,22 @@ def probe(
         valid, test = len(prepared.manifest) - len(parts[1]) - len(parts[2]), len(prepared.manifest) - len(parts[2])
         items = np.arange(len(prepared.manifest))
         few = Split(train=items[:valid], valid=items[valid:test], test=items[test:], protocol="probe")
-        network, once = network_of(experiment, prepared), 0.0
-        if experiment.freeze and prepared.store is not None:
-            weights = initial_weights(experiment, network)
-            some = manifest.take(_spread(np.arange(len(manifest)), _LOOKED_AT))
-            store = prepare(some, recipe, cache_dir=Path(place), skip_bad=True, keep_classes=False, quiet=True).store
-            assert store is not None
-            times = []
-            for _ in range(2):  # the second time they are in the cache, and only the network is built
-                start, given = time.perf_counter(), {"weights": weights, "device": fabric.device}
-                features = features_of(store, network, recipe.augment, **given, progress=False)  # type: ignore[arg-type]
-                times.append(time.perf_counter() - start)
-            once = max(0.0, times[0] - times[1]) * len(manifest) / len(store) + times[1]
+        network, first = network_of(experiment, prepared), dict[str, Any]()
+        if not isinstance(manifest.items, FeatureRows):
+            kept = _kept_store(manifest.items, recipe, cache)
+            some = manifest.take(_spread(np.arange(len(manifest)), _LOOKED_AT)).items
+            assert not isinstance(some, FeatureRows)
+            how: dict[str, Any] = {"bits": recipe.bits, "skip_bad": True, "progress": False}
+            store, seconds = _timed(lambda: build_store(some, recipe.resize, cache_dir=Path(place), workers=1, **how))
+            if kept is None:
+                first["decoding"] = seconds / num_cores() * len(manifest) / len(some)
+        if experiment.freeze and not isinstance(manifest.items, FeatureRows):
+            given: dict[str, Any] = {"weights": initial_weights(experiment, network), "device": fabric.device}
+            first["has_features"] = kept is not None and has_features(kept, network, recipe.augment, **given)
+            features, seconds = _timed(lambda: features_of(store, network, recipe.augment, **given, progress=False))
+            # The second time they are in the cache, and only the network is built.
+            _, building = _timed(lambda: features_of(store, network, recipe.augment, **given, progress=False))
+            first["features"] = max(0.0, seconds - building) * len(manifest) / len(store) + building
             again = torch.arange(len(prepared.manifest)) % len(store)  # whose they are does not matter
             prepared = replace(prepared, features=replace(features, values=features.values[again]))
         prepared_experiment = PreparedExperiment(
@@ -175,7 +235,21 @@ def probe(
         train_run(settings, prepared, few, Path(place, "run"), fabric=fabric)
         # The first epoch includes one-off loading and, on a GPU, the second includes recording graphs.
         seconds = float(read_history(Path(place, "run"))["seconds"].iloc[-1])
-    return network.backbone, seconds / (len(few.train) + _FORWARD * len(few.valid)), once
+    pace = seconds / (len(few.train) + _FORWARD * len(few.valid))
+    return Probe(backbone=network.backbone, pace=pace, **first)
+
+
+def _kept_store(items: ImageFiles | ImageArrays, recipe: Recipe, cache: Path | None) -> ImageStore | None:
+    """Opens the store of all images, if they were decoded before."""
+    key = store_key(items, file_states(items) if isinstance(items, ImageFiles) else [], recipe.resize, recipe.bits)
+    with suppress(StoreError):
+        return open_store(store_folder(cache or default_cache_dir(), key))
+    return None
+
+
+def _timed(work: Callable[[], Result]) -> tuple[Result, float]:
+    start = time.perf_counter()
+    return work(), time.perf_counter() - start
 
 
 def _spread(items: Indices, count: int) -> Indices:

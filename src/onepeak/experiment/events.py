@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from onepeak._core.wording import duration
-from onepeak.experiment.grid import Run
+from onepeak.experiment.plan import Run
 from onepeak.experiment.prepared import PreparedExperiment
 from onepeak.training.progress import Row
 
@@ -74,7 +74,7 @@ Report: TypeAlias = Callable[[Event], object]
 
 @runtime_checkable
 class Executor(Protocol):
-    """Trains runs, each by `onepeak.experiment.task.train_task` in some process."""
+    """Trains runs, each by `onepeak.experiment.compare.train_task` in some process."""
 
     @property
     def workers(self) -> int:

@@ -24,8 +24,7 @@ from onepeak.errors import InputError
 from onepeak.experiment.estimate import probe
 from onepeak.experiment.events import Event, Executor
 from onepeak.experiment.folder import different_values, read_result
-from onepeak.experiment.grid import Run
-from onepeak.experiment.plan import Experiment
+from onepeak.experiment.plan import Experiment, Run
 from onepeak.experiment.plan_file import plan_content
 from onepeak.experiment.prepared import (
     PreparedExperiment,
@@ -37,7 +36,7 @@ from onepeak.experiment.prepared import (
 from onepeak.experiment.search import Candidate, Cost, Search, Step, Tell, searched, shown
 from onepeak.experiment.tuning import in_words
 from onepeak.training.ensemble import Member, write_ensemble
-from onepeak.training.recipe import Recipe
+from onepeak.training.features import flips_of
 from onepeak.training.run import CHECKPOINT, train_run
 from onepeak.training.table_encoder import TableEncoder
 
@@ -94,6 +93,8 @@ class FitPlan:
     backbone: str
     flips: bool = False
     """Whether predicting mirror images too is tried."""
+    one_view: bool = False
+    """Whether a frozen backbone sees no mirror images, for which there is no time."""
     lines: list[str] = field(default_factory=list)
     """What it says of the data and of its choices, for the reader."""
     seconds: float = 0.0
@@ -130,15 +131,18 @@ def make_plan(
     clock: Callable[[], float],
     flips: bool | None = None,
     may_thaw: bool = False,
+    cache: Path | None = None,
     tell: Tell = lambda _: None,
 ) -> FitPlan:
     """Looks at the data and at a few steps of training, and plans within the budget; tells each as soon as it knows.
 
     With `flips`, by default for "best", the mean over images and mirror images is taken if validation finds it better.
-    With `may_thaw`, whole networks are tried after the frozen backbone, if there is time for them.
+    With `may_thaw`, whole networks are tried after the frozen backbone, if there is time for them. Where the first pass
+    over the images and one training take longer than the budget, the plan says what would be enough; a frozen backbone
+    sees no mirror images if the pass alone takes half of it.
     """
     manifest = open_manifest(experiment)
-    recipe = check_with(manifest, experiment, only=(0, 0))
+    recipe = check_with(manifest, experiment, only=(0, 0), cache=cache)
     if recipe.encoder_lr is not None:
         raise InputError(
             "`encoder_lr` must be left out of fit, whose networks share one encoder: use onepeak train or compare.",
@@ -148,7 +152,7 @@ def make_plan(
     about = _about(manifest, base)
     for line in (*about, "timing one training ..."):
         tell(line)
-    backbone, pace, look = probe(experiment, manifest, base, recipe, fabric=fabric)
+    found = probe(experiment, manifest, base, recipe, fabric=fabric, cache=cache)
     short = isinstance(manifest.items, FeatureRows) or experiment.freeze
     folds = _FOLDS[preset] if short or preset == "best" else 1
     samples = len(base.train) + len(base.valid)
@@ -159,26 +163,44 @@ def make_plan(
         cost = Cost(epoch=pace * samples, start=_START, folds=folds, speedup=speedup if parallel else 1.0)
         return Stage(frozen=frozen, cost=cost, parallel=parallel)
 
-    stages = [stage_of(pace, recipe.epochs, frozen=experiment.freeze)]
+    stages = [stage_of(found.pace, recipe.epochs, frozen=experiment.freeze)]
     cost = stages[0].cost
     if may_thaw and experiment.freeze:
         thawed = replace(experiment, freeze=False)
-        longer = check_with(manifest, thawed, only=(0, 0))
-        whole = stage_of(probe(thawed, manifest, base, longer, fabric=fabric)[1], longer.epochs, frozen=False)
-        if whole.cost.of([1], [longer.epochs]) < _OF_WHOLE * (60 * minutes - clock() - look):
+        longer = check_with(manifest, thawed, only=(0, 0), cache=cache)
+        pace = probe(thawed, manifest, base, longer, fabric=fabric, cache=cache).pace
+        whole = stage_of(pace, longer.epochs, frozen=False)
+        if whole.cost.of([1], [longer.epochs]) < _OF_WHOLE * (60 * minutes - clock() - found.first_pass):
             stages.append(whole)
-    can_flip = folds > 1 and has_mirror_images(manifest, recipe)
+    can_flip = folds > 1 and recipe.augment.horizontal_flip and not isinstance(manifest.items, FeatureRows)
     if flips and not can_flip:
         raise InputError(
             "`flips` needs several networks (--preset good or best) of images that training mirrors (augment."
             "horizontal_flip of the recipe): leave it out.",
             argument="flips",
         )
+    plan = FitPlan(
+        preset=preset,
+        minutes=minutes,
+        settings=_settings(experiment),
+        stages=stages,
+        look=found.features,
+        backbone=found.backbone,
+    )
+    first, training, views = found.first_pass, cost.of([1], [recipe.epochs]), len(flips_of(recipe.augment))
+    problem = ""
+    if (end := clock() + first + training) > plan.limit(0):
+        what = "reading the images and one whole training, which take" if first else "one whole training, which takes"
+        problem = (
+            f"not enough for {what} {duration(first + training)}: give --minutes {plan.minutes_for(0, end)} or more"
+        )
+        if experiment.freeze and not (found.has_features or flips) and views > 1 and first > plan.limit(0) / 2:
+            plan, can_flip = replace(plan, look=found.features / views, one_view=True), False
+            problem += f"; mirror images are left out, which saves {duration(found.features - plan.look)}"
     flips = can_flip and (preset == "best" if flips is None else flips)
     methods = [entry.label for entry in experiment.methods]
-    training, most = look + cost.of([1], [recipe.epochs]), 60 * minutes
     lines = [
-        f"method: {', '.join(methods)}; network: {backbone}, {_weights(experiment)}"
+        f"method: {', '.join(methods)}; network: {plan.backbone}, {_weights(experiment)}"
         f"{', then whole networks in the second half of the time' if len(stages) > 1 else ''}",
         f"search: {_search_line(searched(experiment), methods, preset)}, on {counted(folds, 'fold')} of all but the "
         "test part",
@@ -186,33 +208,17 @@ def make_plan(
         f"{', of images and mirror images if that is better' if flips else ''}, calibrated on the "
         "samples that it was not trained on; the test part is opened once, at the end",
         f"time: {_in_minutes(minutes)}; one candidate of {counted(recipe.epochs, 'epoch')} takes about "
-        f"{duration(cost.of([1], [recipe.epochs]))}"
-        + (f", after {duration(look)} to read the images the first time" if look else ""),
-        *([f"not enough for one whole training, which takes {duration(training)}"] if training > most else []),
+        f"{duration(training)}" + (f", after {duration(first)} to read the images the first time" if first else ""),
+        *([problem] if problem else []),
         *manifest.notes,
     ]
     for line in lines[:_MOST_TOLD]:
         tell(line)
-    return FitPlan(
-        preset=preset,
-        minutes=minutes,
-        settings=_settings(experiment),
-        stages=stages,
-        look=look,
-        backbone=backbone,
-        flips=flips,
-        lines=[*about, *lines],
-        seconds=clock(),
-    )
+    return replace(plan, flips=flips, lines=[*about, *lines], seconds=clock())
 
 
 def _in_minutes(minutes: float) -> str:
     return f"{minutes:g} minute{'' if minutes == 1 else 's'}"
-
-
-def has_mirror_images(manifest: Manifest, recipe: Recipe) -> bool:
-    """Whether training sees mirror images, so that prediction may."""
-    return not isinstance(manifest.items, FeatureRows) and recipe.augment.horizontal_flip
 
 
 def _about(manifest: Manifest, base: Split) -> list[str]:
@@ -277,6 +283,9 @@ def fit(
     stages = list(plan.stages)
     for number, stage in enumerate(plan.stages):
         own = replace(experiment, freeze=stage.frozen)
+        if stage.frozen and plan.one_view:
+            augment = {**own.recipe.get("augment", {}), "horizontal_flip": False, "vertical_flip": False}
+            own = replace(own, recipe={**own.recipe, "augment": augment})
         manifest = open_manifest(own)
         recipe = check_with(manifest, own, only=(0, 0), cache=cache)
         prepared_experiment = prepare_experiment(
@@ -289,10 +298,10 @@ def fit(
             _keep(replace(plan, stages=stages), out)
 
         search = Search(
-            everything,
-            folder := out / SEARCH / str(number),
+            prepared_experiment=everything,
+            folder=out / SEARCH / str(number),
             executor=executor(stage.parallel),
-            steps=stage.steps,
+            steps=list(stage.steps),
             keep=keep,
             cost=stage.cost,
             limit=plan.limit(number),
@@ -303,7 +312,7 @@ def fit(
             tell=tell,
             report=report,
         )
-        boards += [(candidate, folder, everything) for candidate in search.run()]
+        boards += [(candidate, search.folder, everything) for candidate in search.run()]
     order = search.ranked([candidate for candidate, *_ in boards])
     boards = sorted(boards, key=lambda each: order.index(each[0]))
     result = _finished(boards, out, plan, fabric=fabric)

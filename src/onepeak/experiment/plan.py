@@ -1,8 +1,8 @@
-"""An experiment as one frozen record, validated before any data is read."""
+"""An experiment as one frozen record, validated before any data is read, and its runs."""
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -13,12 +13,14 @@ from onepeak._core.files import expanded
 from onepeak._core.formats import read_toml
 from onepeak._core.registry import unknown_name
 from onepeak.data.source import DataSource
+from onepeak.data.splits import Split
 from onepeak.errors import InputError, together
 from onepeak.experiment.run_files import RECORD
 from onepeak.methods.catalog import method, methods
 from onepeak.methods.method import Variant
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.devices import Precision
+from onepeak.training.out_folder import RUNS
 from onepeak.training.prepare import NETWORK_NAMES, PRETRAINED, Normalise
 from onepeak.training.presets import BASE, PAPER, PRESETS
 from onepeak.training.recipe import NOT_A_SETTING, SETTING_NAMES, Recipe, changed, replaced
@@ -348,3 +350,26 @@ def network_problems(settings: Any, *, texts: bool = False) -> list[InputError]:
         base = NetworkSettings(backbone="mlp", num_features=1) if table else NetworkSettings()
         replaced(base, settings, "network.", problems)
     return problems
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """One training: a method on one split and fold."""
+
+    entry: MethodEntry
+    split: int
+    fold: int
+
+    @property
+    def name(self) -> str:
+        """The run's name in lists and messages: "elb/split0-fold0"."""
+        return f"{self.entry.label}/split{self.split}-fold{self.fold}"
+
+    def folder(self, experiment: Path) -> Path:
+        """Returns the run's folder within an experiment's folder."""
+        return experiment / RUNS / self.name
+
+
+def grid(entries: Sequence[MethodEntry], splits: Sequence[Split]) -> tuple[Run, ...]:
+    """Returns all runs, split by split, so that every method soon has a first result."""
+    return tuple(Run(entry=entry, split=split.split, fold=split.fold) for split in splits for entry in entries)

@@ -71,7 +71,7 @@ class PreparedExperiment:
         """What the user should know about the data and its splits."""
         manifest = self.prepared.manifest
         copies = conflict_notes(manifest, self.prepared.digests)
-        return (*manifest.notes, *self.prepared.notes, *copies, *notes_on_splits(manifest, self.splits))
+        return (*manifest.notes, *self.prepared.notes, *copies, *split_notes(manifest, self.splits, parts=("train",)))
 
     @property
     def can_pack(self) -> bool:
@@ -251,11 +251,6 @@ def splits_of(experiment: Experiment, manifest: Manifest, *, only: tuple[int, in
             f"`fold` must be one of the protocol's folds ({folds[0]} to {folds[-1]}), got {only[1]}.", argument="fold"
         )
     return chosen
-
-
-def notes_on_splits(manifest: Manifest, splits: Sequence[Split]) -> list[str]:
-    """Returns what the user should know about the splits before training."""
-    return split_notes(manifest, splits, parts=("train",))
 
 
 def recipe_of(entry: MethodEntry, recipe: Recipe) -> Recipe:

@@ -18,8 +18,7 @@ from onepeak._core.wording import counted, duration
 from onepeak.errors import OnepeakError
 from onepeak.experiment.events import Event, Executor
 from onepeak.experiment.folder import read_result
-from onepeak.experiment.grid import Run
-from onepeak.experiment.plan import Experiment, MethodEntry
+from onepeak.experiment.plan import Experiment, MethodEntry, Run
 from onepeak.experiment.prepared import PreparedExperiment
 from onepeak.experiment.tuning import in_words
 from onepeak.training.convergence import ran_out, to_lower, values_to_lower
@@ -158,50 +157,40 @@ class Candidate:
 Tell: TypeAlias = Callable[[str], object]
 
 
+@dataclass(kw_only=True)
 class Search:
-    """The candidates of a fit, step by step; what is finished is read and not trained again.
+    """The candidates of a fit, step by step; what is finished is read and not trained again."""
 
-    Args:
-        prepared_experiment: Data, folds and the defaults.
-        folder: Where the runs are kept.
-        executor: What trains them.
-        steps: The decisions so far.
-        keep: Writes the decisions down.
-        cost: What trainings are expected to take.
-        limit: Seconds of the fit at which the search ends.
-        minutes_for: The minutes of a fit whose search ends at so many seconds.
-        clock: Seconds of the fit.
-        rungs: Steps of a round.
-        may_be_empty: Whether nothing is trained, or nothing found, if there is no time.
-        tell: Takes lines for the user.
-        report: Takes the events of the runs.
-    """
+    prepared_experiment: PreparedExperiment
+    """Data, folds and the defaults."""
+    folder: Path
+    executor: Executor
+    steps: list[Step]
+    """The decisions so far."""
+    keep: Callable[[Sequence[Step]], object]
+    """Writes the decisions down."""
+    cost: Cost
+    """What trainings are expected to take, corrected as they are trained."""
+    limit: float
+    """Seconds of the fit at which the search ends."""
+    minutes_for: Callable[[float], int]
+    """The minutes of a fit whose search ends at so many seconds."""
+    clock: Callable[[], float]
+    """Seconds of the fit."""
+    rungs: int
+    """Steps of a round."""
+    may_be_empty: bool = False
+    """Whether nothing is trained, or nothing found, if there is no time."""
+    tell: Tell
+    report: Callable[[Event], object]
+    board: list[Candidate] = field(default_factory=list)
+    """All candidates, the best first."""
 
-    def __init__(
-        self,
-        prepared_experiment: PreparedExperiment,
-        folder: Path,
-        *,
-        executor: Executor,
-        steps: Sequence[Step],
-        keep: Callable[[Sequence[Step]], object],
-        cost: Cost,
-        limit: float,
-        minutes_for: Callable[[float], int],
-        clock: Callable[[], float],
-        rungs: int,
-        may_be_empty: bool = False,
-        tell: Tell,
-        report: Callable[[Event], object],
-    ) -> None:
-        self.prepared_experiment, self.folder, self.executor = prepared_experiment, folder, executor
-        self.steps, self.keep, self.cost, self.limit, self.clock = list(steps), keep, cost, limit, clock
-        self.expected, self.minutes_for = cost, minutes_for
-        self.rungs, self.may_be_empty, self.tell, self.report = rungs, may_be_empty, tell, report
-        self.names = searched(prepared_experiment.experiment)
-        self.board: list[Candidate] = []
-        first = prepared_experiment.settings(prepared_experiment.experiment.methods[0])
-        self.select = first.selection(prepared_experiment.prepared.manifest)
+    def __post_init__(self) -> None:
+        self.expected = self.cost
+        self.names = searched(self.prepared_experiment.experiment)
+        first = self.prepared_experiment.settings(self.methods[0])
+        self.select = first.selection(self.prepared_experiment.prepared.manifest)
 
     def run(self) -> list[Candidate]:
         """Returns all candidates, the best first: a short training is one to its own end, and may be the best."""

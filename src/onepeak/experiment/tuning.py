@@ -52,16 +52,7 @@ def train_tuned(
     """Trains every trial of a grid, and evaluates the one that is best in validation on the test part.
 
     A trial that diverges is not chosen. The winner is not trained again: the run resumes from its last checkpoint.
-
-    Args:
-        settings: What to train and how, but for the tuned settings.
-        grid: The settings of each trial.
-        prepared: The data.
-        split: Samples for training, validation and testing.
-        folder: The run's folder.
-        watch: Makes the observer of a trial.
-        notes: Further entries of `result.json`.
-        how: As for `train_run`.
+    `watch` makes the observer of a trial; `how` is as for `train_run`.
     """
     tried: list[dict[str, Any]] = []
     for number, changes in enumerate(grid):

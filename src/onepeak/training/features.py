@@ -20,6 +20,7 @@ from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.head import MapHead
 from onepeak.networks.inputs import ImageInput
+from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import source_digest
 from onepeak.training.devices import same_bits
 
@@ -67,18 +68,13 @@ def features_of(
     from maps. Flips are those of the recipe; crops and colours do not change.
     """
     with torch.inference_mode(), same_bits():
-        whole = build_network(method("ce", num_classes=2), network, weights=weights, seed=0).to(device).eval()
+        whole, state, values, backbone = _backbone(store, network, augment, weights=weights, device=device)
         of_maps = isinstance(whole.head, MapHead)
-        flips = _flips(augment)
-        state = {f"backbone.{name}": value.cpu() for name, value in whole.backbone.state_dict().items()}
-        key = _key(store, network, flips, state, device)
-        folder = store.folder.parent / "features"
-        values, backbone = folder / f"{key}.features.safetensors", folder / f"{key}.{BACKBONE}"
         safetensors = require("safetensors.torch", extra="train", purpose="Features of a frozen backbone")
         with suppress(Exception):  # a damaged file is written again
             if backbone.exists():
                 return Features(values=safetensors.load_file(values)["values"], of_maps=of_maps, backbone=backbone)
-        channels = int(getattr(whole.backbone, "num_channels"))  # noqa: B009 - a module's attribute has any type
+        flips, channels = flips_of(augment), int(getattr(whole.backbone, "num_channels"))  # noqa: B009 - of any type
         read = ImageInput(network.mean, network.std).to(device)
         found = torch.empty(len(store), len(flips), channels)
         with progress_of(progress, title=f"Features by {network.backbone}", total=len(store)) as advance:
@@ -89,30 +85,37 @@ def features_of(
                     given = whole.backbone(read(batch.flip(axes) if axes else batch))
                     found[places, view] = (given.mean(dim=(2, 3)) if of_maps else given).float().cpu()
                 advance(len(places))
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    values.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_in_one_step(values, lambda part: safetensors.save_file({"values": found}, part))
     write_in_one_step(backbone, lambda part: safetensors.save_file({k: v.contiguous() for k, v in state.items()}, part))
     return Features(values=found, of_maps=of_maps, backbone=backbone)
 
 
-def _flips(augment: Augment) -> list[list[int]]:
+def has_features(
+    store: ImageStore, network: NetworkSettings, augment: Augment, *, weights: Path | None, device: torch.device
+) -> bool:
+    """Returns whether `features_of` would find them in the cache."""
+    return _backbone(store, network, augment, weights=weights, device=device)[-1].exists()
+
+
+def _backbone(
+    store: ImageStore, network: NetworkSettings, augment: Augment, *, weights: Path | None, device: torch.device
+) -> tuple[Network, dict[str, Tensor], Path, Path]:
+    """Builds the network; returns it, its backbone's weights, and the files of the features and of these weights."""
+    whole = build_network(method("ce", num_classes=2), network, weights=weights, seed=0).to(device).eval()
+    state = {f"backbone.{name}": value.cpu() for name, value in whole.backbone.state_dict().items()}
+    source = [network.backbone, source_digest(network.backbone), network.mean, network.std]
+    settings = [store.folder.name, *source, flips_of(augment), device.type]  # devices differ in the last bits
+    digest = hashlib.sha256(json.dumps(settings).encode())
+    for name, value in state.items():
+        digest.update(name.encode() + value.contiguous().numpy().tobytes())
+    key, folder = digest.hexdigest()[:24], store.folder.parent / "features"
+    return whole, state, folder / f"{key}.features.safetensors", folder / f"{key}.{BACKBONE}"
+
+
+def flips_of(augment: Augment) -> list[list[int]]:
     """The axes that each view of an image is flipped along; the first is the image itself."""
     views: list[list[int]] = [[]]
     for axis, wanted in ((-1, augment.horizontal_flip), (-2, augment.vertical_flip)):
         views += [[*view, axis] for view in views] if wanted else []
     return views
-
-
-def _key(
-    store: ImageStore,
-    network: NetworkSettings,
-    flips: list[list[int]],
-    weights: dict[str, Tensor],
-    device: torch.device,
-) -> str:
-    backbone = [network.backbone, source_digest(network.backbone), network.mean, network.std]
-    settings = [store.folder.name, *backbone, flips, device.type]  # devices differ in the last bits
-    digest = hashlib.sha256(json.dumps(settings).encode())
-    for name, value in weights.items():
-        digest.update(name.encode() + value.contiguous().numpy().tobytes())
-    return digest.hexdigest()[:24]

@@ -298,11 +298,8 @@ _OF_RUNS = (PREDICTIONS, RESULT, HISTORY, TRAINED_ITEMS, HELD_OUT_ITEMS)
 def write_digests(folder: Path, *, later: Mapping[str, str] = MappingProxyType({})) -> None:
     """Lists the digests of all files of a model and its run but the card, which may be edited.
 
-    The encoder of texts, which has digests of its own, is not among them.
-
-    Args:
-        folder: The model's folder.
-        later: The texts of files that are written after this.
+    The encoder of texts, which has digests of its own, is not among them. `later` has the texts of files that are
+    written after this.
     """
     names = [name for name in (*shared_files(folder), *_OF_RUNS) if "/" not in name and not name.endswith(".md")]
     digests = digests_of(folder, (name for name in names if (folder / name).is_file()))

@@ -25,6 +25,7 @@ def write_predictions(parts: Mapping[str, Predictions], items: Items, folder: Pa
     """Writes the predictions of each part with the true labels and, for image files, their paths."""
     pandas = require("pandas", extra="data", purpose="The predictions")
     axes = max(0 if part.coordinates is None else part.coordinates.shape[1] for part in parts.values())
+    unknown = np.full((max(map(len, parts.values())), axes), np.nan, dtype=np.float32)
     frames = [
         pandas.DataFrame(
             {
@@ -36,19 +37,13 @@ def write_predictions(parts: Mapping[str, Predictions], items: Items, folder: Pa
                 "group": part.groups or None,
                 "log_probs": list(part.log_probs.numpy()),
                 "distance": np.float32("nan") if part.distance is None else part.distance.numpy(),
-                "coordinates": list(_coordinates(part, axes)),
+                "coordinates": list(unknown[: len(part)] if part.coordinates is None else part.coordinates.numpy()),
             }
         )
         for name, part in parts.items()
     ]
     whole = pandas.concat(frames, ignore_index=True)
     write_in_one_step(folder / PREDICTIONS, lambda path: whole.to_parquet(path, index=False))
-
-
-def _coordinates(part: Predictions, axes: int) -> npt.NDArray[np.float32]:
-    """Of every sample; NaN where they are not known."""
-    none = np.full((len(part), axes), np.nan, dtype=np.float32)
-    return none if part.coordinates is None else part.coordinates.numpy()
 
 
 def read_predictions(

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from onepeak.data.datasets import DATASETS
-from onepeak.experiment.grid import Work
+from onepeak.experiment.estimate import Work
 from reproduction.cost import PIXELS, STEPS_PER_SECOND, cost_of, counted_manifest, seconds_of
 
 EXPERIMENTS = Path(__file__).parents[3] / "experiments"

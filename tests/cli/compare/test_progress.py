@@ -5,8 +5,7 @@ from rich.console import Console
 
 from onepeak.cli.compare.progress import Lines, live_table, watching
 from onepeak.experiment.events import Elsewhere, EpochDone, Failed, Finished, Lost, Progress, Started
-from onepeak.experiment.grid import Run
-from onepeak.experiment.plan import MethodEntry
+from onepeak.experiment.plan import MethodEntry, Run
 
 RUNS = [Run(entry=MethodEntry(name=name), split=split, fold=0) for split in range(2) for name in ("ce", "elb")]
 RESULT = {"seconds": 10.0, "epochs": 5, "metrics": {"test": {"mae": 0.5, "soi_predicted": 0.975}}}

@@ -21,8 +21,7 @@ from onepeak.experiment.events import Elsewhere
 from onepeak.experiment.executors import ray as ray_fleet
 from onepeak.experiment.executors.ray import RETRIES, ClusterError, RayExecutor, Share, connect, places
 from onepeak.experiment.folder import begin, claim
-from onepeak.experiment.grid import grid
-from onepeak.experiment.plan import MethodEntry
+from onepeak.experiment.plan import MethodEntry, grid
 
 pytest.importorskip("ray", reason="the executor ray needs ray: pip install 'onepeak[ray]'")
 

@@ -7,8 +7,8 @@ import re
 import signal
 import socket
 import sys
+from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -20,6 +20,7 @@ from onepeak._core.files import NotWrittenError
 from onepeak.data import DataSource
 from onepeak.data.images.store.build import pieces_of
 from onepeak.errors import InputError
+from onepeak.experiment.compare import train_task
 from onepeak.experiment.events import EpochDone, Failed, Finished, Started
 from onepeak.experiment.executors.ray import (
     Fleet,
@@ -30,10 +31,8 @@ from onepeak.experiment.executors.ray import (
     train_on_node,
     write_run_files,
 )
-from onepeak.experiment.grid import grid
-from onepeak.experiment.plan import Experiment, MethodEntry
+from onepeak.experiment.plan import Experiment, MethodEntry, grid
 from onepeak.experiment.prepared import open_experiment
-from onepeak.experiment.task import train_task
 from onepeak.training.run import versions
 from tiny_encoder import write_encoder, write_reviews
 from training.killing import KILLED, run_in_child
@@ -79,12 +78,6 @@ def test_a_run_that_fails_answers_with_its_error(on_node, tmp_path):
     assert "result.json" not in answer.files
 
 
-def test_without_the_images_it_asks_for_them(on_node, tmp_path):
-    prepared_experiment = tiny(tmp_path / "cache", "ce", num_splits=1, epochs=1)
-    prepared_experiment.prepared.store.folder.rename(tmp_path / "hidden")
-    assert on_node(prepared_experiment) == (None, [])
-
-
 def test_a_node_that_slurm_started_still_trains_alone(on_node, tmp_path, monkeypatch):
     for name in ("SLURM_PROCID", "SLURM_NTASKS", "WORLD_SIZE", "LOCAL_WORLD_SIZE"):
         monkeypatch.setenv(name, "4")
@@ -120,21 +113,17 @@ FILES = {"history.csv": b"epoch\n0\n", "model.safetensors": bytes(range(256)), "
 
 
 def test_what_a_run_leaves_is_taken_along_and_what_served_its_training_is_not(tmp_path):
+    node, home = tmp_path / "node", tmp_path / "home"
+    node.mkdir()
     for name in (*FILES, "checkpoint.pt", ".claim", ".result.json.7.part"):
-        (tmp_path / name).write_bytes(FILES.get(name, b"x"))
-    assert read_run_files(tmp_path) == FILES
-
-
-def test_at_home_the_bytes_are_the_same_and_a_checkpoint_of_an_earlier_start_is_gone(tmp_path):
-    (tmp_path / "checkpoint.pt").touch()
-    write_run_files(FILES, tmp_path)
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == FILES
-
-
-def test_a_run_without_a_result_keeps_the_checkpoint_that_is_there(tmp_path):
-    (tmp_path / "checkpoint.pt").touch()
-    write_run_files({"error.json": b"{}"}, tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"checkpoint.pt", "error.json"}
+        (node / name).write_bytes(FILES.get(name, b"x"))
+    assert read_run_files(node) == FILES
+    home.mkdir()
+    (home / "checkpoint.pt").touch()
+    write_run_files({"error.json": b"{}"}, home)
+    assert {path.name for path in home.iterdir()} == {"checkpoint.pt", "error.json"}
+    write_run_files(FILES, home)  # with a result, the checkpoint of an earlier start goes
+    assert {path.name: path.read_bytes() for path in home.iterdir()} == FILES | {"error.json": b"{}"}
 
 
 def test_there_is_no_result_before_all_else_is_there(tmp_path):
@@ -144,16 +133,11 @@ def test_there_is_no_result_before_all_else_is_there(tmp_path):
     assert not (tmp_path / "result.json").exists()
 
 
-def test_a_folder_is_there_while_it_is_worked_in_and_gone_afterwards(tmp_path):
-    with scratch_folder(tmp_path) as one, scratch_folder(tmp_path) as other:
+def test_a_folder_is_there_while_it_is_worked_in_and_gone_afterwards_and_after_an_error(tmp_path):
+    with suppress(KeyboardInterrupt), scratch_folder(tmp_path) as one, scratch_folder(tmp_path) as other:
         assert one != other
         (one / "checkpoint.pt").write_text("large")
         assert sorted(path for path in tmp_path.iterdir() if path.is_dir()) == sorted([one, other])
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_it_is_gone_after_an_error_too(tmp_path):
-    with pytest.raises(KeyboardInterrupt), scratch_folder(tmp_path):
         raise KeyboardInterrupt
     assert list(tmp_path.iterdir()) == []
 
@@ -231,12 +215,8 @@ def test_other_versions_are_refused_and_named(prepared_experiment, tmp_path):
     shipment = replace(sent(prepared_experiment), versions=versions() | {"torch": "1.0", "mystery": "2.0"})
     with pytest.raises(InputError, match=r"torch .* where 1\.0 is needed, mystery is missing where 2\.0 is needed"):
         shipment.unpack(tmp_path, pieces=None)
-
-
-def test_builds_of_one_version_are_alike(prepared_experiment, tmp_path):
-    shipment = sent(prepared_experiment)
-    builds = {name: f"{version.partition('+')[0]}+cu999" for name, version in shipment.versions.items()}
-    assert replace(shipment, versions=builds).unpack(Path(tmp_path), pieces=None) is not None
+    builds = {name: f"{version.partition('+')[0]}+cu999" for name, version in versions().items()}  # builds are alike
+    assert replace(shipment, versions=builds).unpack(tmp_path, pieces=None) is not None
 
 
 @pytest.mark.bad_input

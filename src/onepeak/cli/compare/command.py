@@ -100,7 +100,14 @@ def compare(
     device = device if executor == "local" else "auto"  # a cluster may have GPUs where this machine has none
     if dry_run:
         run.print_plan(
-            experiment, folder, executor=trained_by, device=device, threads=threads, as_json=as_json, quiet=quiet
+            experiment,
+            folder,
+            executor=trained_by,
+            device=device,
+            threads=threads,
+            cache=cache,
+            as_json=as_json,
+            quiet=quiet,
         )
         return
     run.run_comparison(

@@ -24,8 +24,7 @@ from onepeak.experiment.events import Executor, Progress
 from onepeak.experiment.executors.local import LocalExecutor
 from onepeak.experiment.executors.ray import RayExecutor
 from onepeak.experiment.folder import check_folder_path, config_of
-from onepeak.experiment.grid import grid
-from onepeak.experiment.plan import Experiment, entries_from_text, setting_value
+from onepeak.experiment.plan import Experiment, entries_from_text, grid, setting_value
 from onepeak.experiment.plan_file import read_plan
 from onepeak.experiment.prepared import PreparedExperiment, open_experiment, recipe_of
 from onepeak.experiment.results import read_results
@@ -114,6 +113,7 @@ def print_plan(
     executor: Executor,
     device: str,
     threads: int | None,
+    cache: Path | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -121,7 +121,7 @@ def print_plan(
     fabric = make_fabric(device=device, precision=experiment.precision)
     if fabric.device.type == "cpu":
         torch.set_num_threads(threads or 1)  # so that the probe is as fast as a worker
-    estimate = plan_runs(experiment, folder, fabric=fabric)
+    estimate = plan_runs(experiment, folder, fabric=fabric, cache=cache)
     if not quiet:
         notes = first_weights_notes(estimate.backbone, experiment.weights) if estimate.backbone else ()
         print_notes((*estimate.notes, *notes))

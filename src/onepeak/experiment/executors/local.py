@@ -18,7 +18,7 @@ from onepeak.errors import InputError, OnepeakError
 from onepeak.experiment.events import Elsewhere, Event, Failed, Finished, Lost, Report
 from onepeak.experiment.executors.worker import GOODBYE, LOGS, Capacity, Ready, StartMethod, WorkerProcess, Workplace
 from onepeak.experiment.folder import forget_failure, read_result, write_failure
-from onepeak.experiment.grid import Run
+from onepeak.experiment.plan import Run
 from onepeak.experiment.prepared import PreparedExperiment
 from onepeak.training.devices import find_device
 from onepeak.training.pack import MOST_LANES, PACKING_GAIN

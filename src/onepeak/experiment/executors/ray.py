@@ -33,11 +33,11 @@ from onepeak.data.images.store.images import ImageStore
 from onepeak.data.images.store.index import StoreIndex, default_cache_dir
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError, OnepeakError, first_line
+from onepeak.experiment.compare import failed_by, known_end, train_task
 from onepeak.experiment.events import Elsewhere, Event, Failed, Finished, Lost, Report
 from onepeak.experiment.folder import claim, forget_failure, write_failure
-from onepeak.experiment.grid import Run
+from onepeak.experiment.plan import Run
 from onepeak.experiment.prepared import PreparedExperiment
-from onepeak.experiment.task import failed_by, known_end, train_task
 from onepeak.networks.own_backbone import source_digest
 from onepeak.training.devices import make_fabric
 from onepeak.training.features import BACKBONE
@@ -204,14 +204,13 @@ def resources(ray: ModuleType) -> list[dict[str, float]]:
 
 def places(nodes: Sequence[Mapping[str, float]], share: Share) -> int:
     """Counts the runs that the nodes hold at once, as Ray packs them: a fraction of a GPU is never split over two."""
-    return sum(_places_on(node, share) for node in nodes)
-
-
-def _places_on(node: Mapping[str, float], share: Share) -> int:
-    by_cpu, gpus = _times(node.get("CPU", 0.0), share.cpus), node.get("GPU", 0.0)
-    if not share.gpus:
-        return by_cpu
-    return min(by_cpu, int(gpus) * _times(1.0, share.gpus) if share.gpus < 1 else _times(gpus, share.gpus))
+    count = 0
+    for node in nodes:
+        fit, gpus = _times(node.get("CPU", 0.0), share.cpus), node.get("GPU", 0.0)
+        if share.gpus:
+            fit = min(fit, int(gpus) * _times(1.0, share.gpus) if share.gpus < 1 else _times(gpus, share.gpus))
+        count += fit
+    return count
 
 
 def _times(whole: float, part: float) -> int:

@@ -16,10 +16,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from onepeak.experiment.compare import failed_by, train_task
 from onepeak.experiment.events import Elsewhere, EpochDone, Event, Failed, Finished, Lost
-from onepeak.experiment.grid import Run
+from onepeak.experiment.plan import Run
 from onepeak.experiment.prepared import PreparedExperiment
-from onepeak.experiment.task import failed_by, train_task
 
 LOGS = "logs"
 
