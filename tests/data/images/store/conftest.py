@@ -1,13 +1,13 @@
-"""Small image files, and a store of them."""
+"""Small image files, and processes that build stores of them."""
 
-import json
 import os
-import subprocess
-import sys
 import textwrap
+import time
+from itertools import count
 
 import pytest
 
+from forked import Forked
 from image_files import write_images
 
 
@@ -21,66 +21,37 @@ def images(tmp_path):
     return write
 
 
-# Imports once, then forks a process for each piece of code: twenty processes need not wait for twenty imports.
-FORKER = """
-import json, os, signal, sys, tempfile, time, traceback
+NAMES = """
 from pathlib import Path
-from onepeak.data.manifest import ImageFiles
 from onepeak.data.images.resize import Resize
-from onepeak.data.images.store.failures import StoreError; from onepeak.data.images.store.build import build_store
-
-def forked(code):
-    output = tempfile.TemporaryFile("w+")
-    pid = os.fork()
-    if pid:
-        return pid, output
-    os.dup2(output.fileno(), 1)
-    try:
-        exec(code, globals())
-        status = 0
-    except BaseException:
-        print(traceback.format_exc())
-        status = 1
-    sys.stdout.flush()
-    os._exit(status)
-
-for line in sys.stdin:
-    task = json.loads(line)
-    children = [forked(code) for code in task["codes"]]
-    if task["kill_after"] is not None:
-        time.sleep(task["kill_after"])
-        for pid, _ in children:
-            os.kill(pid, signal.SIGKILL)
-    answers = []
-    for pid, output in children:
-        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        output.seek(0)
-        answers.append([status, output.read()])
-    print(json.dumps(answers), flush=True)
+from onepeak.data.images.store.build import build_store
+from onepeak.data.images.store.failures import StoreError
+from onepeak.data.manifest import ImageFiles
 """
 
 
 @pytest.fixture(scope="session")
-def processes():
+def processes(tmp_path_factory):
     """Runs pieces of code at once, each in a process of its own; gives the exit code and the output of each.
 
     The names of the image store are imported already. With `kill_after` the processes are killed after some seconds.
     """
     if not hasattr(os, "fork"):
         pytest.skip("forks and kills processes the POSIX way")
-    with subprocess.Popen(
-        [sys.executable, "-c", FORKER],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},  # a fork copies no threads
-    ) as forker:
+    folder, numbers = tmp_path_factory.mktemp("code"), count()
 
-        def run(*codes, kill_after=None):
-            task = {"codes": [textwrap.dedent(code) for code in codes], "kill_after": kill_after}
-            forker.stdin.write(json.dumps(task) + "\n")
-            forker.stdin.flush()
-            return json.loads(forker.stdout.readline())
+    def run(*codes, kill_after=None):
+        scripts = [folder / f"{next(numbers)}.py" for _ in codes]
+        for script, code in zip(scripts, codes, strict=True):
+            script.write_text(NAMES + "Path(__file__).rename(__file__ + '.begun')\n" + textwrap.dedent(code))
+        team = [Forked(script) for script in scripts]
+        if kill_after is not None:
+            while any(script.exists() for script in scripts):
+                time.sleep(0.001)
+            time.sleep(kill_after)
+            for process in team:
+                process.kill()
+        outputs = ["".join(process.communicate()) for process in team]
+        return [(process.returncode, output) for process, output in zip(team, outputs, strict=True)]
 
-        yield run
-        forker.stdin.close()
+    return run
