@@ -95,6 +95,5 @@ def test_a_changed_encoder_is_refused(reviews, tmp_path):
 
 def test_reports_show_the_text_of_a_sample(reviews):
     source = Source(manifest=DataSource(reviews.data, text="review", label="stars", columns=["price"]).open())
-    shown = source.features(3)
-    assert list(shown) == ["review", "price"]
-    assert shown["review"] == source.manifest.items.texts.values[3]
+    assert list(source.features(3)) == ["review", "price"]
+    assert source.features(3)["review"] == source.manifest.items.texts.values[3]

@@ -86,15 +86,11 @@ def assert_same(found):
     assert all(found[key].equal(value) for key, value in WEIGHTS.items())
 
 
-def test_safetensors_are_read_whatever_the_file_is_called(tmp_path):
-    for name in ("weights.safetensors", "weights.bin"):
-        save_file(WEIGHTS, tmp_path / name)
-        assert_same(read_weights(tmp_path / name))
-
-
-@pytest.mark.parametrize("zipped", [True, False])
-def test_files_of_torch_are_read_in_the_new_form_and_the_old(tmp_path, zipped):
-    assert_same(read_weights(saved_by_torch(WEIGHTS, tmp_path / "w", _use_new_zipfile_serialization=zipped)))
+def test_safetensors_and_both_forms_of_torch_are_read_whatever_the_file_is_called(tmp_path):
+    save_file(WEIGHTS, tmp_path / "weights.bin")
+    assert_same(read_weights(tmp_path / "weights.bin"))
+    for zipped in (True, False):
+        assert_same(read_weights(saved_by_torch(WEIGHTS, tmp_path / "w", _use_new_zipfile_serialization=zipped)))
 
 
 @pytest.mark.parametrize("wrapper", ["state_dict", "model_state_dict", "model"])

@@ -38,13 +38,6 @@ def test_draw_takes_the_size_asked_for_from_every_cell(cells, seed, share):
     assert np.bincount(cells[drawn], minlength=len(sizes)).tolist() == sizes.tolist()
 
 
-def test_draw_takes_every_item_of_a_cell_equally_often():
-    cells = np.array([1, 0, 0, 1, 0, 0])
-    times = sum(draw(cells, np.array([1, 1]), seed=seed, stream=(0,)).astype(int) for seed in range(2000))
-    assert np.all(np.abs(times[cells == 0] - 500) < 5 * np.sqrt(2000 * 0.25 * 0.75))
-    assert np.all(np.abs(times[cells == 1] - 1000) < 5 * np.sqrt(2000 * 0.25))
-
-
 @pytest.mark.bad_input
 def test_draw_refuses_more_than_a_cell_holds():
     with pytest.raises(InputError, match=r"`sizes` must be at most .*: cell 1 holds 2, asked for 3"):

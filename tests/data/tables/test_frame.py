@@ -106,14 +106,6 @@ def test_a_table_can_be_read_like_another():
     assert from_frame(lost, skip_bad=True, like=like).labels.tolist() == [0, 1]  # no sample of every class is needed
 
 
-@pytest.mark.bad_input
-def test_images_cannot_be_read_like_a_table():
-    like = FeatureRows(columns=("a",), values=np.empty((0, 1)))
-    frame = pd.DataFrame({"path": ["a.png"], "label": [0]})
-    with pytest.raises(InputError, match="`like` is for a table of features, but the column 'path' names images"):
-        from_frame(frame, like=like)
-
-
 BAD = pd.DataFrame(
     {
         "x": [1.0, np.inf, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0],
