@@ -140,13 +140,6 @@ def test_a_table_is_measured(run):
     assert record["metrics"]["mae"] < 1
 
 
-def test_the_mean_cost_is_printed(run, listed, tmp_path):
-    (tmp_path / "costs.csv").write_text("\n".join([",".join("2" * 8)] * 8))
-    flags = ("--label", "grade", "--decide", "cost", "--cost", tmp_path / "costs.csv")
-    assert json.loads(run(image_run().folder, listed, *flags, "--json"))["cost"] == 2
-    assert "cost\t2.0000\t\tMean cost per sample" in run(image_run().folder, listed, *flags)
-
-
 def test_the_test_part_of_the_data_that_a_model_was_trained_on(run):
     folder, path = table_run().folder, table_run().folder.parent / "grades.csv"
     record = json.loads(run(folder, path, "--part", "test", "--json"))

@@ -8,7 +8,6 @@ import pytest
 from PIL import Image
 
 from onepeak.training.model_files import load_description
-from trained_models import image_run
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +51,3 @@ def test_splits_takes_the_column_and_names_the_flag_without_it(run, scans):
     assert (
         "The column 'scan' names images, such as '00.png': give it as `path` (--path scan), or leave it out" in errors
     )
-
-
-def test_inspect_takes_the_column_with_data_only(run, scans, tmp_path):
-    status, _, errors = run("inspect", tmp_path, "--path", "scan")
-    assert (status, "`--path` has no use without --data" in errors) == (2, True)
-    status, _, errors = run("inspect", image_run().folder, "--data", scans, "--path", "mask", "--device", "cpu")
-    assert (status, "30 of 30 images do not exist" in errors) == (2, True), errors  # those of the column that was named

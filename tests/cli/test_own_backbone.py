@@ -133,7 +133,7 @@ def test_it_is_served(own, app_of, place):
     assert np.shape(answer["evidence"]) == (11, 11)
 
 
-def test_a_run_is_inspected_as_it_lies_on_disk_where_its_code_is_not_trusted(app_of, place):
+def test_a_run_is_inspected_as_it_lies_on_disk_where_its_code_is_not_trusted(own, app_of, place):
     with client_of(app_of("inspect", RUN, folder=place)) as client:
         first = html.unescape(client.get("/").text)
         assert "The page Try it and evidence maps are missing." in first
@@ -144,12 +144,8 @@ def test_a_run_is_inspected_as_it_lies_on_disk_where_its_code_is_not_trusted(app
     with client_of(app_of("inspect", RUN, folder=place, trust="nets")) as client:
         assert "evidence maps are missing" not in client.get("/").text
         assert client.get("/try").status_code == 200
-
-
-def test_what_is_asked_of_a_model_by_name_is_refused_where_its_code_is_not_trusted(own, place):
-    for flags in (("all", "--model", RUN), (RUN, "--data", "photos")):
-        status, output, errors = own("inspect", *flags, "--port", "0", folder=place)
-        assert (status, output, REFUSED in errors) == (2, "", True)
+    status, output, errors = own("inspect", RUN, "--data", "photos", "--port", "0", folder=place)
+    assert (status, output, REFUSED in errors) == (2, "", True)
 
 
 def test_a_comparison_shows_evidence_where_the_code_is_trusted_and_says_why_it_does_not_elsewhere(app_of, place):

@@ -11,7 +11,6 @@ from safetensors.torch import load_file
 from starlette.testclient import TestClient
 
 import onepeak
-from onepeak.data.texts import known_encoder
 from onepeak.serving.http import create_app
 from tiny_encoder import write_encoder, write_reviews
 
@@ -85,15 +84,6 @@ def test_files_evaluation_and_http_say_the_same(trained, folder, run, tmp_path):
     assert status == 0
     measured = json.loads(printed)["metrics"]["mae"]
     assert measured == pytest.approx(json.loads((trained / "result.json").read_text())["metrics"]["test"]["mae"])
-
-
-def test_texts_are_read_on_the_device_of_the_model(trained, monkeypatch):
-    encoding = onepeak.load(trained).description.table.texts.encoding
-    assert known_encoder(encoding).device.type == "cpu"
-    monkeypatch.setattr("onepeak.serving.model.find_device", torch.device)
-    model = onepeak.load(trained, device="meta")  # a device without values
-    assert next(known_encoder(encoding).model.parameters()).device == model.device
-    known_encoder.cache_clear()
 
 
 @pytest.mark.usefixtures("here", "no_pages")

@@ -92,17 +92,6 @@ def test_the_right_temperature_brings_the_line_onto_the_diagonal():
     assert all(calibration.calibrated.mean(name) < calibration.trained.mean(name) for name in FIGURES)
 
 
-def test_runs_are_pooled_in_the_bins_and_averaged_in_the_figures():
-    small, large = sharpened(0, sharpness=1.0, rows=50), sharpened(1, sharpness=4.0, rows=200)
-    calibration = CalibrationSummary()
-    calibration.add(small, temperature=1.0)
-    calibration.add(large, temperature=2.0)
-    alone = [reliability(part.log_probs, part.truth) for part in (small, large)]
-    assert sum(each.count for each in calibration.trained.reliability.confidence) == 250
-    assert calibration.trained.mean("ece") == pytest.approx(sum(each.confidence_error for each in alone) / 2)
-    assert calibration.temperatures == [1.0, 2.0]
-
-
 @pytest.mark.parametrize("trained", [image_run, table_run])
 def test_the_figures_are_those_that_training_wrote_down(trained):
     run = trained()

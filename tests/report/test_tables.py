@@ -3,7 +3,6 @@ import json
 import math
 import re
 import shutil
-import time
 
 import numpy as np
 import pandas as pd
@@ -384,16 +383,6 @@ def test_the_terminal_names_each_data_set_once(tmp_path):
     lines = shown(read_results(tmp_path / "first", tmp_path / "second"), width=120).splitlines()
     assert len([line for line in lines if line.startswith("│ first")]) == 1
     assert len([line for line in lines if line.startswith("│ second")]) == 1
-
-
-@pytest.mark.slow
-def test_a_thousand_runs_take_seconds(tmp_path):
-    write_comparison(tmp_path, {name: [0.5 + ord(name) * split / 1e4 for split in range(100)] for name in "abcdefghij"})
-    start = time.process_time()
-    table = pd.read_csv(write_tables(tmp_path).csv)
-    assert time.process_time() - start < 15
-    assert set(table["n"]) == {100}
-    assert not math.isnan(table["p_value"].min())
 
 
 @pytest.mark.bad_input

@@ -55,7 +55,6 @@ GROUPS = {"train": 90, "valid": 30, "test": 30}
             ("62.6%",),
         ),
         (result_of(0.5, best_epoch=1, epochs=60), "hardly-trained", ("epoch 2 of 60", "validation mae")),
-        (result_of(0.5, best_epoch=0, epochs=4), "hardly-trained", ("epoch 1 of 4",)),
         (result_of(0.99, best_epoch=3, num_valid=24), "few-samples", ("24 validation samples", "between 82 and")),
         (
             result_of(0.99, best_epoch=3, num_valid=240, num_groups=GROUPS),
@@ -108,13 +107,6 @@ def test_a_training_that_was_still_getting_better_may_be_too_short():
     assert codes(result, values=FALLING) == ["still-improving"]
     assert codes(result, values=FALLING[:8]) == []  # stopped early
     assert codes(result, values=[]) == []  # nothing was chosen
-
-
-def test_of_weighted_classes_that_are_off_decisions_by_cost_are_told():
-    result = result_of(0.99, best_epoch=3, frequency_gap=GAP)
-    for setting in ({"balanced": True}, {"class_weight": "balanced"}, {"class_weight": [1.0, 2.0]}):
-        (note,) = training_warnings({**result, "recipe": {**result["recipe"], **setting}}, 5, SETTLED)
-        assert "decisions by cost" in note
 
 
 def test_class_weights_are_not_advised_where_they_are_set_or_where_the_class_is_frequent():
