@@ -12,10 +12,12 @@ from onepeak._core.formats import json_text
 from onepeak._core.wording import visible
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from onepeak._core.imports import Frame
 
 
-def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None) -> None:
+def print_table(header: Sequence[str], rows: "Iterable[Sequence[str | Text]]", *, title: str | None = None) -> None:
     r"""Prints a table to standard output: drawn on a terminal, elsewhere one line per row with tabs between its cells.
 
     Example:
@@ -31,13 +33,13 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, title: 
     console = Console(highlight=False)
     if not console.is_terminal:
         for row in (header, *rows):
-            typer.echo("\t".join(visible(cell).replace("\t", " ").replace("\n", " ") for cell in row))
+            typer.echo("\t".join(visible(str(cell)).replace("\t", " ").replace("\n", " ") for cell in row))
         return
     table = Table(title=title)
     for name in header:
         table.add_column(name, overflow="fold")  # an address must stay whole to be of use
     for row in rows:
-        table.add_row(*(Text(visible(cell)) for cell in row))  # a name in brackets is no markup
+        table.add_row(*(Text(visible(each)) if isinstance(each, str) else each for each in row))  # no markup
     console.print(table)
 
 

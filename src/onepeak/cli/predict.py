@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
@@ -16,7 +17,7 @@ import typer
 from onepeak._core.files import in_one_step
 from onepeak.cli import options
 from onepeak.cli.options import flag, refuse
-from onepeak.cli.output import print_note, print_notes
+from onepeak.cli.output import print_note, print_notes, print_table
 from onepeak.data.order import label_key
 from onepeak.errors import InputError
 
@@ -250,40 +251,24 @@ def _output_file(out: Path | None) -> "Iterator[TextSink]":
 
 def _print_rows(rows: "Iterable[Row]", _: "TextSink", columns: "OutputColumns") -> None:
     """Prints the first rows as a table, and how many more there are; all of them are taken."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
     from onepeak.serving.output import beside
 
-    shown: list[tuple[list[Text], Row]] = []
-    more = 0
-    for row, cells in beside(rows, columns.passthrough):
-        if len(shown) == _MOST_ROWS:
-            more += 1
-        else:
-            shown.append(([Text("" if cell is None else str(cell)) for cell in (row.source, *cells)], row))
+    every = beside(rows, columns.passthrough)
+    shown = list(islice(every, _MOST_ROWS))
+    more = sum(1 for _ in every)
     # A column that is empty throughout is no use on a narrow screen.
-    some = {"action": bool(columns.actions), **{name: any(getattr(row, name) for _, row in shown) for name in RARE}}
+    some = {"action": bool(columns.actions), **{name: any(getattr(row, name) for row, _ in shown) for name in RARE}}
     last = [name for name, there in some.items() if there]
-    table = Table()
-    for name in (
-        columns.source_name,
-        *columns.kept_names,
-        "prediction",
-        "most likely",
-        "p",
-        "side order",
-        "one peak",
-        *last,
-    ):
-        table.add_column(name, overflow="fold")  # a path must stay whole to be of use
-    for known, row in shown:
-        table.add_row(*known, *_cells(row, columns, last))
-    console = Console()
-    console.print(table)
+    figures = ("prediction", "most likely", "p", "side order", "one peak")
+    print_table(
+        (columns.source_name, *columns.kept_names, *figures, *last),
+        [
+            (*("" if cell is None else str(cell) for cell in (row.source, *cells)), *_cells(row, columns, last))
+            for row, cells in shown
+        ],
+    )
     if more:
-        console.print(f"... and {more:,} more rows (--csv, --json and --out give all).", highlight=False)
+        typer.echo(f"... and {more:,} more rows (--csv, --json and --out give all).")
 
 
 def _cells(row: "Row", columns: "OutputColumns", last: list[str]) -> "list[Text]":

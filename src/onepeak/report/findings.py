@@ -43,7 +43,7 @@ def findings(
     """What does not count on one data set, which method to take, consistency, probabilities, what to do next."""
     orders = summary[summary["metric"] == "soi_predicted"]
     chance = dict(zip(orders["method"], orders["chance"], strict=True))
-    found = [Finding(text=text) for text in (*_hardly_trained_sentences(runs, chance), *_constant_sentence(runs))]
+    found = [Finding(text=text) for text in _doubts(runs, chance)]
     against = summary["against"].iloc[0]
     planned = planned_comparison(runs, alone=alone, against=against)
     mae = summary[summary["metric"] == "mae"]
@@ -164,37 +164,30 @@ def _probabilities(summary: Frame, calibration: Mapping[str, CalibrationSummary]
     return [Finding(text=text, details=tuple(details))]
 
 
-def _hardly_trained_sentences(runs: Frame, chance: Mapping[str, float]) -> list[str]:
-    """Of the rows most runs of which kept one of their first epochs, out of order: no verdict on a method."""
-    found = []
+def _doubts(runs: Frame, chance: Mapping[str, float]) -> list[str]:
+    """Rows most runs of which kept one of their first epochs, out of order, and rows no better than a constant."""
+    found, flat = [], []
     for label, own in runs.groupby("label", sort=False):
-        columns = (own["best_epoch"], own["most_epochs"], own["selected_by"], own["test_soi_predicted"])
-        level = chance.get(str(label), np.nan)
-        early = sum(hardly_trained(*run, order=order, chance=level) for *run, order in zip(*columns, strict=True))
+        name, level = display_name(str(label)), chance.get(str(label), np.nan)
+        epochs = zip(own["best_epoch"], own["most_epochs"], own["selected_by"], own["test_soi_predicted"], strict=True)
+        early = sum(hardly_trained(*run, order=order, chance=level) for *run, order in epochs)
         if 2 * early > len(own):
             found.append(
-                f"{display_name(str(label))} kept its first or second epoch in {early} of {len(own)} runs, by the "
+                f"{name} kept its first or second epoch in {early} of {len(own)} runs, by the "
                 f"validation {own['selected_by'].iloc[0]}, with no more consistency than random "
                 "guessing: it is hardly trained, so its figures do not count. Another --select (rps, last), another "
                 "--lr or a stronger network may help."
             )
+        errors = zip(own["valid_mae"], own["constant_mae"], strict=True)
+        as_good = sum(no_better_than_constant(mae, constant) for mae, constant in errors)
+        if 2 * as_good > len(own):
+            flat.append(f"{name} (in {as_good} of {len(own)} runs)")
+    if flat:
+        found.append(
+            f"The validation MAE of {enumerated(flat)} is no better than that of one constant class: more "
+            "samples, more epochs, smaller batches, another learning rate or a stronger network may help."
+        )
     return found
-
-
-def _constant_sentence(runs: Frame) -> list[str]:
-    """Of all rows most runs of which have learnt nothing that lowers the validation error below a constant's."""
-    found = []
-    for label, own in runs.groupby("label", sort=False):
-        columns = zip(own["valid_mae"], own["constant_mae"], strict=True)
-        flat = sum(no_better_than_constant(mae, constant) for mae, constant in columns)
-        if 2 * flat > len(own):
-            found.append(f"{display_name(str(label))} (in {flat} of {len(own)} runs)")
-    if not found:
-        return []
-    return [
-        f"The validation MAE of {enumerated(found)} is no better than that of one constant class: more "
-        "samples, more epochs, smaller batches, another learning rate or a stronger network may help."
-    ]
 
 
 def _order_sentence(

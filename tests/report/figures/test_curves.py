@@ -1,27 +1,17 @@
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from onepeak.report.figures.curves import (
     MOST_POINTS,
     at_every_epoch,
     curve,
     interactive_curves,
-    moving_average,
     printed_curves,
     smoothing_window,
 )
 from onepeak.report.palette import styles
 
 LOOKS = styles({"ce": "ce", "elb": "elb"})
-
-
-@given(st.lists(st.floats(-10, 10) | st.just(np.nan), min_size=1, max_size=40), st.sampled_from([1, 3, 7]))
-def test_the_moving_average_is_that_of_pandas(values, window):
-    expected = pd.Series(values).rolling(window, center=True, min_periods=1).mean()
-    assert np.allclose(moving_average(np.array(values), window), expected, equal_nan=True, atol=1e-9)
 
 
 def test_runs_of_different_length_count_as_far_as_half_of_them_go():

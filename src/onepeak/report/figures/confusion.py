@@ -35,9 +35,10 @@ def errors_by_class(confusion: Table) -> npt.NDArray[np.float64]:
         array([0.25,  nan])
     """
     classes = np.arange(len(confusion))
-    total = (confusion * np.abs(classes - classes[:, None])).sum(axis=1)
-    count = confusion.sum(axis=1)
-    errors: npt.NDArray[np.float64] = np.divide(total, count, out=np.full(len(confusion), np.nan), where=count > 0)
+    with np.errstate(invalid="ignore"):
+        errors: npt.NDArray[np.float64] = (confusion * np.abs(classes - classes[:, None])).sum(axis=1) / confusion.sum(
+            axis=1
+        )
     return errors
 
 
@@ -92,8 +93,8 @@ def shares_by_class(confusion: Table) -> npt.NDArray[np.float64]:
         array([[0.75, 0.25],
                [ nan,  nan]])
     """
-    count = confusion.sum(axis=1, keepdims=True)
-    shares: npt.NDArray[np.float64] = np.divide(confusion, count, out=np.full(confusion.shape, np.nan), where=count > 0)
+    with np.errstate(invalid="ignore"):
+        shares: npt.NDArray[np.float64] = confusion / confusion.sum(axis=1, keepdims=True)
     return shares
 
 

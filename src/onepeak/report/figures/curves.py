@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from onepeak._core.imports import require
 from onepeak.report.figures.canvas import (
     Interactive,
     Looks,
@@ -47,22 +48,6 @@ def smoothing_window(num_epochs: int) -> int:
     return num_epochs // 20 // 2 * 2 + 1
 
 
-def moving_average(values: Values, window: int) -> Values:
-    """The mean of the values around each; at the ends of the few there are, and of NaN nothing.
-
-    Example:
-        >>> moving_average(np.array([0.0, 3.0, 6.0, 9.0]), 3)
-        array([1.5, 3. , 6. , 7.5])
-    """
-    known = np.isfinite(values)
-    kernel = np.ones(window)
-    middle = slice(window // 2, window // 2 + len(values))
-    total = np.convolve(np.where(known, values, 0.0), kernel)[middle]
-    count = np.convolve(known.astype(np.float64), kernel)[middle]
-    smooth: Values = np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0)
-    return smooth
-
-
 def at_every_epoch(epochs: npt.NDArray[np.int64], values: Values) -> Values:
     """One value per epoch, from 0 to the last one kept; between two that were kept the course is a straight line.
 
@@ -75,20 +60,18 @@ def at_every_epoch(epochs: npt.NDArray[np.int64], values: Values) -> Values:
 
 
 def curve(runs: Sequence[Values]) -> Curve:
-    """Averages the runs of a row, up to the last epoch that half of them reach: a mean over few would jump."""
+    """Averages the runs of a row, up to the last epoch that half of them reach: a mean over few would jump.
+
+    The mean and the deviation are moving averages; at the ends of the few epochs there are.
+    """
+    pandas = require("pandas", extra="data", purpose="A curve")
     longest = sorted(len(run) for run in runs)[len(runs) // 2]
-    table = np.full((len(runs), longest), np.nan)
-    for line, run in zip(table, runs, strict=True):
-        line[: len(run)] = run[:longest]
-    known = np.isfinite(table)
-    count = known.sum(axis=0)
-    mean = np.divide(np.where(known, table, 0).sum(axis=0), count, out=np.full(longest, np.nan), where=count > 0)
-    squares = np.where(known, (table - mean) ** 2, 0).sum(axis=0)
-    std = np.sqrt(np.divide(squares, count - 1, out=np.zeros(longest), where=count > 1))
-    window = smoothing_window(longest)
-    smooth, spread = moving_average(mean, window), moving_average(std, window)
+    table = pandas.DataFrame({number: pandas.Series(run[:longest]) for number, run in enumerate(runs)})
+    both = pandas.DataFrame({"mean": table.mean(axis=1), "std": table.std(axis=1).fillna(0.0)})
+    smooth = both.rolling(smoothing_window(longest), center=True, min_periods=1).mean()
+    mean, spread = smooth["mean"].to_numpy(), smooth["std"].to_numpy()
     chosen = np.arange(0, longest, -(-longest // MOST_POINTS))
-    return Curve(epochs=chosen + 1, mean=smooth[chosen], low=(smooth - spread)[chosen], high=(smooth + spread)[chosen])
+    return Curve(epochs=chosen + 1, mean=mean[chosen], low=(mean - spread)[chosen], high=(mean + spread)[chosen])
 
 
 def interactive_curves(
