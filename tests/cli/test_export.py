@@ -34,10 +34,9 @@ def test_a_model_becomes_a_file_and_the_command_says_what_is_in_it(run, tmp_path
         "output\tlabel\tint64 batch",
         "output\tsoi\tfloat32 batch",
     ]
-    kilobytes = round(path.stat().st_size / 1000)
     assert "Note: posteriors are not calibrated and have no intervals" in result.stderr
     assert result.stderr.startswith(f"Exporting {tmp_path / 'model'} ...\n")
-    assert f"exported {path}, {kilobytes} kB; onnxruntime and the model agree\n" in result.stderr
+    assert f"exported {path}, {path.stat().st_size / 1e6:.1f} MB; onnxruntime and the model agree\n" in result.stderr
     session = onnxruntime.InferenceSession(path)
     assert json.loads(session.get_modelmeta().custom_metadata_map["decision"])["name"] == "mean"
 

@@ -86,7 +86,6 @@ def test_what_the_shell_left_of_a_home_folder_is_found(tmp_path, monkeypatch):
         ("my_method.py", "python my_method.py"),
         ("methods/mine.py", "python methods/mine.py"),
         ("/elsewhere/my_method.py", "python /elsewhere/my_method.py"),
-        ("/home/me/mine/__main__.py", "python -m mine"),
     ],
 )
 def test_the_program_is_the_one_that_was_called(monkeypatch, program, command):

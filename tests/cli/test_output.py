@@ -1,3 +1,5 @@
+from rich.text import Text
+
 from onepeak.cli.output import print_note, print_notes, print_results, print_table, spinner
 from onepeak.experiment.results import read_results
 from run_folders import write_comparison
@@ -31,9 +33,15 @@ def test_results_have_tabs_off_a_terminal_and_lines_on_one(capsys, monkeypatch, 
         ),
     ]
     monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("COLUMNS", "80")
     print_results(results)
-    assert "│" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "│ first" in shown
+    assert "first: Mean ± standard deviation over runs" in shown
+    print_results(read_results(tmp_path / "first"))
+    lines = Text.from_ansi(capsys.readouterr().out).plain.splitlines()
+    assert max(len(line) for line in lines if "│" in line) <= 80
+    assert "│ elb" in "".join(lines)
 
 
 def test_notes_and_what_is_done_go_to_stderr_a_line_each(capsys):

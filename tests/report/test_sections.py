@@ -75,13 +75,6 @@ def test_a_prediction_that_is_not_the_most_probable_class_is_told_apart_from_it(
     assert card.text == told
 
 
-def test_calibration_that_made_the_error_larger_is_noted(tmp_path):
-    told = "Calibration made the expected calibration error larger, not smaller, for CE (from "
-    for name, temperature, noted in (("flat", 50.0, True), ("same", 1.0, False)):
-        write_whole_run(tmp_path / name, method="ce", num_test=100, calibration={"temperature": temperature})
-        assert (told in sections_of(tmp_path / name)["reliability"].table.caption) == noted
-
-
 def test_the_truth_stands_beside_the_bayes_error(found):
     section = found["truth"]
     assert "The best possible model reaches an MAE of 0.3" in section.text
@@ -150,14 +143,6 @@ def test_chance_is_told_where_it_is_not_drawn(tmp_path):
     assert "Random guessing, 75.0 %, is below the axis." in text_of_tradeoff(tmp_path, ce=(1.0, 0.9))
     assert "andom guessing" not in text_of_tradeoff(tmp_path, mv=(1.0, 0.5))
     assert "is above the axis." in text_of_tradeoff(tmp_path / "low", ren=(1.0, 0.5))
-
-
-def test_nothing_is_said_to_be_left_out_where_every_bin_holds_a_handful_and_is_shown(tmp_path):
-    few = write_whole_comparison(tmp_path, {"elb": 0.0}, splits=1, num_test=4, calibration={"temperature": 1.5})
-    section = sections_of(few)["reliability"]
-    charts = [chart for chart in section.charts if "most probable" in chart.name]
-    assert [chart.caption for chart in charts] == ["", ""]
-    assert "left out" not in section.text
 
 
 def test_groups_count_for_intervals_and_rows_that_are_off_by_class_are_named(tmp_path):

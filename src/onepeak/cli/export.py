@@ -37,7 +37,7 @@ def export(
         return
     if not quiet:
         print_notes(written.notes)
-        print_note(f"exported {written.path}, {_size(written.num_bytes)}; onnxruntime and the model agree")
+        print_note(f"exported {written.path}, {written.num_bytes / 1e6:.1f} MB; onnxruntime and the model agree")
         print_note(f"Next: {in_documentation('serve')} shows how to call it; or onepeak serve {model}")
     kinds = {"input": written.inputs, "output": written.outputs}
     print_table(("", "name", "type"), [(kind, *each) for kind, about in kinds.items() for each in about.items()])
@@ -56,13 +56,3 @@ def _sides(size: str | None) -> tuple[int, int] | None:
     if not (height.isdecimal() and width.isdecimal()):
         raise InputError(f"`--size` must be height and width in pixels, such as 224x320, got {size!r}.")
     return int(height), int(width)
-
-
-def _size(num_bytes: int) -> str:
-    """In the unit that suits it.
-
-    Example:
-        >>> _size(1_234_567), _size(56_789)
-        ('1.2 MB', '57 kB')
-    """
-    return f"{num_bytes / 1e6:.1f} MB" if num_bytes >= 1e6 else f"{num_bytes / 1e3:.0f} kB"

@@ -337,20 +337,12 @@ def experiment_on(data: str, methods: "tuple[MethodEntry, ...]", **flags: Any) -
 
 
 def command_line() -> list[str]:
-    """The command with its arguments: `onepeak`, or a program of the user's own that adds methods and calls `main`.
-
-    Where it lies on this machine is left out, if it works without.
+    """The command with its arguments: `onepeak`, or a script of the user's own that adds methods and calls `main`.
 
     Example:
         >>> command_line()[0] in ("onepeak", "python")
         True
     """
     program = Path(sys.argv[0])
-    if program.name == "__main__.py" and program.parent.name != "onepeak":
-        command = ["python", "-m", program.parent.name]
-    elif program.suffix == ".py" and program.name != "__main__.py":
-        here = program.is_relative_to(Path.cwd())
-        command = ["python", str(program.relative_to(Path.cwd()) if here else program)]
-    else:
-        command = ["onepeak"]
-    return [*command, *sys.argv[1:]]
+    own = program.suffix == ".py" and program.name != "__main__.py"
+    return [*(("python", str(program)) if own else ("onepeak",)), *sys.argv[1:]]

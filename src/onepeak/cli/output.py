@@ -44,21 +44,24 @@ def print_table(header: Sequence[str], rows: "Iterable[Sequence[str | Text]]", *
 
 
 def print_results(results: "Frame", *, against: str | None = None) -> None:
-    """Prints error and consistency of every method: drawn on a terminal, elsewhere with tabs."""
+    """Prints error and consistency of every method, on a terminal with the best in bold and what the signs mean."""
     from rich.console import Console
+    from rich.text import Text
 
-    from onepeak.report.tables import terminal_table, terminal_tables
+    from onepeak.report.tables import terminal_tables
 
-    console = Console(highlight=False)
-    if console.is_terminal:
-        console.print(terminal_table(results, against=against))
-        return
     tables = terminal_tables(results, against=against)
-    # Stars are left out, as no caption explains them here; table.csv has the p-values.
-    print_table(
-        ["dataset", *tables[0].header],
-        [[table.title, *(cell.text for cell in row)] for table in tables for row in table.rows],
-    )
+    drawn = Console().is_terminal
+    named = len(tables) > 1 or not drawn
+    rows = []
+    for table in tables:
+        for row in table.rows:
+            cells = [Text(cell.text + cell.mark, style="bold" if cell.bold else "") for cell in row]
+            rows.append([*([table.title] if named else []), *(cells if drawn else (cell.text for cell in row))])
+    print_table((*(("dataset",) if named else ()), *tables[0].header), rows, title=None if named else tables[0].title)
+    if drawn:
+        for table in tables:
+            typer.echo(f"{table.title}: {table.caption}" if named else table.caption)
 
 
 def print_json(content: object) -> None:

@@ -22,10 +22,10 @@ from onepeak.report.figures.confusion import (
 from onepeak.report.figures.curves import Curve, interactive_curves, printed_curves, smoothing_window
 from onepeak.report.figures.overlay import interactive_overlay, most_common_label, printed_overlay
 from onepeak.report.figures.paradoxes import Case, interactive_case, printed_cases
-from onepeak.report.figures.reliability import STATEMENTS, interactive_reliability, left_out, printed_reliability
+from onepeak.report.figures.reliability import FEWEST, STATEMENTS, interactive_reliability, printed_reliability
 from onepeak.report.figures.tradeoff import interactive_tradeoff, limits_of, pareto_front, printed_tradeoff
 from onepeak.report.figures.truth import interactive_truth, printed_truth
-from onepeak.report.run_data import CURVES, FIGURES, CalibrationSummary, RunData
+from onepeak.report.run_data import CURVES, FIGURES, RunData
 from onepeak.report.sentences import display_name, enumerated, percent
 from onepeak.report.source import pixels, thumbnail
 from onepeak.report.tables import WideTable, cells
@@ -328,12 +328,12 @@ def reliability_section(data: RunData) -> Section:
         text="Events predicted at 30 % should happen 30 % of the time: the dashed line. Below it, a method is "
         "overconfident. One pair of charts is for the most probable class, one for every event “class k or below”; "
         "each as trained and as calibrated with one temperature per run, fitted on its validation part. Predictions "
-        "use the calibrated posteriors. Calibration does not change the SOI.",
+        "use the calibrated posteriors. Calibration does not change the SOI. Points of fewer than "
+        f"{FEWEST} statements are not shown, unless a method has no others.",
         charts=tuple(
             Chart(
                 name=f"{words}, {side}",
                 figure=interactive_reliability(found, looks, statement=statement),
-                caption=left_out(found, statement),
             )
             for statement, words in STATEMENTS.items()
             for side, found in (("as trained", trained), ("calibrated", calibrated))
@@ -346,24 +346,9 @@ def reliability_section(data: RunData) -> Section:
             rows=rows,
             caption="Means over runs on their test parts: expected calibration error (15 bins), ranked probability "
             "score and negative log-likelihood. A run without a fitted temperature keeps 1."
-            + _raised_by_calibration(calibration)
             + _off_by_class(data.runs)
             + _few_samples(data.runs),
         ),
-    )
-
-
-def _raised_by_calibration(calibration: Mapping[str, CalibrationSummary]) -> str:
-    """A sentence on rows whose calibration error rose, as far as the table shows it."""
-    errors = {
-        row: [f"{side.mean('ece'):.4f}" for side in (each.trained, each.calibrated)]
-        for row, each in calibration.items()
-    }
-    rows = [
-        f"{display_name(row)} (from {before} to {after})" for row, (before, after) in errors.items() if after > before
-    ]
-    return (
-        f" Calibration made the expected calibration error larger, not smaller, for {enumerated(rows)}." if rows else ""
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onepeak._core.files import write_text_in_one_step
-from onepeak._core.imports import Frame, require
+from onepeak._core.imports import Frame
 from onepeak._core.wording import counted
 from onepeak.errors import InputError
 from onepeak.experiment.published import PAPER
@@ -303,7 +303,6 @@ def _line(cells: Iterable[str]) -> str:
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from rich.table import Table
 
 ON_TERMINAL = ("mae", "soi_predicted", "unimodal")
 """What fits in 80 columns; where another metric chose the epochs, it comes first and the last one is left out."""
@@ -354,7 +353,9 @@ def write_summary(results: Frame, table: Frame, folder: Path) -> TablePaths:
             path
             for metric in RANKED
             if (comparison := rank_comparison(results, metric)) is not None
-            for path in write_diagram(comparison, folder / f"ranks-{metric}", title=TABLE_METRICS[metric].title)
+            for path in save(
+                critical_difference_diagram(comparison, title=TABLE_METRICS[metric].title), folder / f"ranks-{metric}"
+            )
         ),
     )
     write_text_in_one_step(paths.csv, table.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
@@ -395,27 +396,6 @@ def terminal_tables(results: Frame, *, against: str | None = None) -> tuple[Wide
     return wide_tables(table, metrics=names[: max(len(ON_TERMINAL), len(chosen) + 2)])
 
 
-def terminal_table(results: Frame, *, against: str | None = None) -> "Table":
-    """Error and order of every method as a table that fits a terminal, the best in bold."""
-    rich = require("rich.table", extra="cli", purpose="A table on the terminal")
-    text = require("rich.text", extra="cli", purpose="A table on the terminal")
-    tables = terminal_tables(results, against=against)
-    several = len(tables) > 1
-    drawn: Table = rich.Table(title=None if several else text.Text(tables[0].title), caption_justify="left")
-    names = ("data", *tables[0].header) if several else tables[0].header
-    for position, name in enumerate(names):
-        drawn.add_column(name, justify="left" if position < 1 + several else "right")
-    for table in tables:
-        for number, row in enumerate(table.rows):
-            figures = [text.Text(cell.text + cell.mark, style="bold" if cell.bold else "") for cell in row]
-            title = text.Text(table.title if number == 0 else "")
-            drawn.add_row(*([title] if several else []), *figures)
-        drawn.add_section()
-    captions = dict.fromkeys(f"{table.title}: {table.caption}" if several else table.caption for table in tables)
-    drawn.caption = text.Text("\n".join(captions))
-    return drawn
-
-
 def _joined(tables: tuple[WideTable, ...], written: Callable[[WideTable], str]) -> str:
     return "\n".join(written(table) for table in tables)
 
@@ -433,8 +413,3 @@ def critical_difference_diagram(comparison: RankComparison, *, title: str = "") 
     axes.set_xlabel(f"mean rank (1 is best); {note}", fontsize=8)
     axes.set_title(title, fontsize=9, loc="left")
     return figure
-
-
-def write_diagram(comparison: RankComparison, path: Path, *, title: str = "") -> tuple[Path, Path]:
-    """Writes the diagram as PNG and PDF; the same ranks give the same bytes."""
-    return save(critical_difference_diagram(comparison, title=title), path)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from onepeak.posterior import Reliability, ReliabilityBin
-from onepeak.report.figures.reliability import interactive_reliability, left_out, printed_reliability
+from onepeak.report.figures.reliability import interactive_reliability, printed_reliability
 from onepeak.report.palette import styles
 
 LOOKS = styles({"ce": "ce", "elb": "elb"})
@@ -57,6 +57,8 @@ BROKEN = {
 
 
 def test_no_line_leads_across_a_bin_that_is_missing():
+    few = {"elb": points((0.5, 0.5, 3), (0.7, 0.0, 1))}  # all are shown where every bin holds a handful
+    assert list(interactive_reliability(few, LOOKS, statement="confidence").data[1].x) == [0.5, 0.7]
     _, ce, elb = interactive_reliability(BROKEN, LOOKS, statement="confidence").data
     assert (list(ce.x), list(ce.y)) == ([0.1, 0.3, None, 0.7, 0.9], [0.1, 0.2, None, 0.6, 0.8])
     assert list(ce.customdata) == [30, 400, None, 10, 50]
@@ -74,17 +76,3 @@ def test_thirds_that_floats_cannot_hold_are_no_gap():
     )
     found = {"ce": Reliability(num_bins=15, confidence=bins, cumulative=bins)}
     assert None not in interactive_reliability(found, LOOKS, statement="confidence").data[1].x
-
-
-def test_how_much_is_left_out_is_said():
-    told = "Not shown: 2 points of under 10 predictions (10 of 600)."
-    assert left_out(BROKEN, "confidence") == told
-    assert left_out({"ce": BROKEN["ce"]}, "confidence") == "Not shown: 1 point of under 10 predictions (9 of 499)."
-    assert left_out(BROKEN, "cumulative") == ""  # of each only the first bin
-    whole = {"ce": Reliability(num_bins=5, confidence=(), cumulative=BROKEN["ce"].confidence)}
-    assert left_out(whole, "cumulative") == "Not shown: 1 point of under 10 events (9 of 499)."
-    few = {"elb": points((0.5, 0.5, 3), (0.7, 0.0, 1))}  # all are shown where every bin holds a handful
-    assert left_out(few, "confidence") == ""
-    assert list(interactive_reliability(few, LOOKS, statement="confidence").data[1].x) == [0.5, 0.7]
-    below = [axes.get_xlabel() for axes in printed_reliability(BROKEN, FOUND, LOOKS).axes]
-    assert below == [f"stated (%)\n{told}", "stated (%)", "stated (%)", "stated (%)"]

@@ -6,7 +6,6 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onepeak._core.wording import counted
 from onepeak.posterior import Reliability, ReliabilityBin
 from onepeak.report.figures.canvas import (
     Interactive,
@@ -62,14 +61,13 @@ def printed_reliability(
     trained: Mapping[str, Reliability], calibrated: Mapping[str, Reliability], looks: Looks
 ) -> Printed:
     """For print: a row of axes a statement, as trained on the left and calibrated on the right."""
-    figure, panels = printed(2, 2, height=2.9)
+    figure, panels = printed(2, 2, height=2.9, x="stated (%)")
     sides = {"as trained": trained, "calibrated": calibrated}
     for place, (statement, words) in enumerate(STATEMENTS.items()):
         for axes, (side, found) in zip(panels[2 * place : 2 * place + 2], sides.items(), strict=True):
             _draw(axes, found, looks, statement)
             axes.set_title(f"{words}, {side}", fontsize=8)
             axes.set_ylabel("came true (%)" if axes in panels[::2] else "", fontsize=8)
-            axes.set_xlabel("\n".join(filter(None, ("stated (%)", left_out(found, statement)))), fontsize=6)
     legend_below(figure, panels[0])
     return figure
 
@@ -82,19 +80,6 @@ def _draw(axes: PrintedAxes, found: Mapping[str, Reliability], looks: Looks, sta
         stated, happened = 100 * np.array(points).T
         axes.plot(stated, happened, **in_print(look, 0.8), label=row)
         axes.scatter(stated, happened, color=look.colour, s=20 * _weights(places) ** 2, linewidths=0)
-
-
-def left_out(found: Mapping[str, Reliability], statement: Statement) -> str:
-    """How much of all rows together is not shown, as bins that hold too little; empty where all is."""
-    bins = [each for one in found.values() for each in getattr(one, statement)]
-    points = [each for one in found.values() for each in _visible_bins(one, statement)]
-    if len(points) == len(bins):
-        return ""
-    total = sum(each.count for each in bins)
-    gone = total - sum(each.count for each in points)
-    unit = {"confidence": "predictions", "cumulative": "events"}[statement]
-    hidden = counted(len(bins) - len(points), "point")
-    return f"Not shown: {hidden} of under {FEWEST} {unit} ({gone:,} of {total:,})."
 
 
 def _visible_bins(found: Reliability, statement: Statement) -> tuple[ReliabilityBin, ...]:
