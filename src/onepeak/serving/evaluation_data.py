@@ -143,15 +143,8 @@ def held_out(data: Manifest, model: Model, folder: Path, part: HeldOut, *, allow
     Items are matched by content and label, so the data may have been moved, sorted or extended since. Of rows equal in
     features and label, as many are kept as the part has; which of them makes no difference to any metric.
 
-    Args:
-        data: What the model was trained on, opened again.
-        model: The model.
-        folder: Its folder, which holds the run's predictions for the part.
-        part: "test" for samples the model never saw, "valid" for those its epoch and calibration were chosen on.
-        allow_leak: Whether groups of the part may have samples in the training too, which is noted.
-
-    Raises:
-        InputError: The folder does not record what was in the part, the data has none of it, or its groups leak.
+    The folder is the model's, with the run's predictions for the part: "test" for samples it never saw, "valid" for
+    those its epoch and calibration were chosen on. That groups of the part were trained on too is noted, or refused.
     """
     check_choice("part", part, get_args(HeldOut))
     missing = _recorded(folder, part)
@@ -159,7 +152,8 @@ def held_out(data: Manifest, model: Model, folder: Path, part: HeldOut, *, allow
     if isinstance(data.items, FeatureRows):
         check_rows(model, data.items)
     digests = item_digests(data.items)
-    for place, (digest, label) in enumerate(zip(digests, _labels(data, model), strict=True)):
+    labels = with_classes_of(model, data)[0].labels.tolist()
+    for place, (digest, label) in enumerate(zip(digests, labels, strict=True)):
         if missing[item := (short(digest), label)]:
             missing[item] -= 1
             chosen_items.append(place)
@@ -209,8 +203,3 @@ def _recorded(folder: Path, part: HeldOut) -> Counter[tuple[str, int]]:
         )
     text = zip(rows["part"].tolist(), items, rows["label"].tolist(), strict=True)
     return Counter((item, label) for name, item, label in text if name == part)
-
-
-def _labels(data: Manifest, model: Model) -> list[int]:
-    labels: list[int] = with_classes_of(model, data)[0].labels.tolist()
-    return labels

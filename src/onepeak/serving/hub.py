@@ -31,17 +31,9 @@ class HubError(OnepeakError):
 def push(folder: str | Path, repo: str, *, public: bool = False, familiarity: bool = False) -> str:
     """Uploads a model: its description, weights, card and, for images, features of some training images.
 
-    Predictions and lists of samples stay here.
-
-    Args:
-        folder: The model's folder, or a comparison with a single model.
-        repo: Name of the repository, such as "me/grades"; made if it does not exist.
-        public: Whether a repository made now can be seen by everybody.
-        familiarity: Whether a model of texts takes along features of its training texts, by which it marks foreign
-            ones. Words can be guessed from such features.
-
-    Returns:
-        The address of the commit.
+    Predictions and lists of samples stay here, and so do features of training texts, from which words can be guessed,
+    unless `familiarity` is asked for, by which a model of texts marks foreign ones. A repository that does not exist is
+    made, for everybody to see if `public`. Returns the address of the commit.
     """
     folder = model_folder(Path(folder))
     check_model(folder)
@@ -59,20 +51,9 @@ def push(folder: str | Path, repo: str, *, public: bool = False, familiarity: bo
 
 
 def pull(repo: str, out: str | Path, *, revision: str | None = None) -> str:
-    """Downloads a model that `push` uploaded, and writes it to the folder if every file has its digest.
+    """Downloads a model that `push` uploaded, and writes it to a new folder if every file has its digest.
 
-    Args:
-        repo: Name of the repository.
-        out: A new or empty folder.
-        revision: A branch, tag or commit; by default the newest commit.
-
-    Returns:
-        The commit.
-
-    Raises:
-        HubError: The hub or the repository cannot be reached.
-        InputError: The folder holds other files, the repository holds no model of onepeak, or a file is not the one
-            that was uploaded.
+    `revision` is a branch, tag or commit, by default the newest commit, which is returned.
     """
     out = Path(out)
     refuse_others(out)

@@ -47,17 +47,9 @@ def separate(inputs: object) -> list[AnyImage]:
 
 
 def pixels_of(source: AnyImage, resize: Resize, *, bits: int | None = None) -> Pixels:
-    """Returns the image as in training.
+    """Returns the image as in training: of an array whose first and last axes have length 3, the last is the channels.
 
-    Args:
-        source: A path, a PIL image, or an array of one image. If both the first and the last axis of an array have
-            length 3, the last one is the channels.
-        resize: The model's resizing.
-        bits: How many bits of 16-bit images the model uses.
-
-    Raises:
-        UnreadableImageError: A file or PIL image is not a complete image; the message gives the reason.
-        InputError: The input is not an image at all.
+    A file or PIL image that is not a complete image raises an `UnreadableImageError`, with the reason.
     """
     match source:
         case str() | Path():
@@ -161,14 +153,8 @@ def images_and_columns(
 ) -> Images:
     """Returns the images as `image_paths` does, with columns of their lists to copy into the output.
 
-    A row of a list without an image, or with too few or too many fields, does not stop the others.
-
-    Args:
-        inputs: As for `image_paths`; only lists if columns are kept or a root is given.
-        columns: As for `image_paths`.
-        keep: See `onepeak.serving.output.passthrough_columns`; every list must have these columns.
-        root: The folder that listed paths are relative to, instead of each list's own.
-        encoding: The encoding of lists, by default UTF-8.
+    A row of a list without an image, or with too few or too many fields, does not stop the others. With columns to
+    keep, which every list must have, or a root, from which listed paths start, there may be lists only.
     """
     given = [expanded(each) for each in inputs]
     if not given:

@@ -142,13 +142,9 @@ def word_weights(
     *,
     seconds: float = SECONDS,
 ) -> WordWeights:
-    """Leaves out one word of a text after the other, and measures how far the expected class falls.
+    """Leaves out one word after the other of the text in a column, and measures how far the expected class falls.
 
-    Args:
-        probs_of: The posteriors that a model gives to rows.
-        row: The columns of one sample, its text among them.
-        column: The column of the text.
-        seconds: No further words are left out after this time.
+    `probs_of` gives the posteriors of rows such as this one.
     """
     words = str(row[column]).split()
     others = {name: None if value == "missing" else value for name, value in row.items()}

@@ -29,12 +29,7 @@ class PassthroughColumns:
 
 
 def passthrough_columns(frame: Frame, keep: Sequence[str]) -> PassthroughColumns:
-    """Returns the named columns, unchanged.
-
-    Args:
-        frame: A table; the text of a file is not converted.
-        keep: Column names, each possibly several separated by commas. A column whose own name contains a comma is that
-            column.
+    """Returns the named columns, unchanged; a name may be several with commas between, unless a column is called so.
 
     Example:
         >>> import pandas

@@ -71,13 +71,9 @@ class TableRows:
 
 
 def rows_of(inputs: object, encoder: TableEncoder, *, decimal: str | None = None) -> TableRows:
-    """Returns the rows with the columns and codes of the encoder; raises an error that names the first bad row.
+    """Returns the rows of any form of table by the columns and codes of the encoder; an error names the first bad row.
 
-    Args:
-        inputs: A pandas DataFrame, a dictionary of columns or of one row, a list of such rows, a CSV or parquet file,
-            or a 2-D array with the model's columns in order. Columns that the model does not know are ignored.
-        encoder: The model's encoder.
-        decimal: "," if commas in the numbers of a CSV are decimal commas; for CSV files only.
+    Columns that the model does not know are ignored; an array has the model's columns in their order.
     """
     if isinstance(inputs, str | Path):
         table = rows_of_file(Path(inputs), encoder, decimal=decimal)

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-import jinja2
 from fastapi import APIRouter, FastAPI
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
@@ -19,7 +18,7 @@ from onepeak._version import __version__
 from onepeak.serving.actions import Unsure
 from onepeak.serving.http.access import Access
 from onepeak.serving.http.answers import Failure
-from onepeak.serving.http.failures import answer_failures, failure
+from onepeak.serving.http.failures import PAGES, answer_failures, failure
 from onepeak.serving.http.limits import Limits, Load
 from onepeak.serving.http.metrics import Metrics, Observed
 
@@ -187,13 +186,11 @@ class SecureAnswers:
 def docs_router(app: FastAPI) -> APIRouter:
     """The page and its stylesheet."""
     router = APIRouter(include_in_schema=False)
-    pages = Path(__file__).parent / "pages"
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(pages), autoescape=True)
 
     @router.get("/docs")
     def docs() -> HTMLResponse:
         description = app.openapi()
-        page = environment.get_template("docs.html").render(
+        page = PAGES.get_template("docs.html").render(
             info=description["info"],
             paths=description["paths"],
             records=description.get("components", {}).get("schemas", {}),
@@ -202,6 +199,6 @@ def docs_router(app: FastAPI) -> APIRouter:
 
     @router.get("/docs.css")
     def style() -> FileResponse:
-        return FileResponse(pages / "docs.css", media_type="text/css")
+        return FileResponse(Path(__file__).parent / "pages" / "docs.css", media_type="text/css")
 
     return router

@@ -34,19 +34,7 @@ class Batcher:
     """Computes waiting items in a single thread, in batches of one kind.
 
     Nothing waits for a timer: an item that arrives alone is computed at once, and items that arrive meanwhile form the
-    next batch. Batches thus grow with the load. Kinds take turns.
-
-    Args:
-        max_size: The size of a batch, in the unit of `submit`; a larger item is computed alone.
-
-    Example:
-        >>> def doubled(items):
-        ...     return [2 * item for item in items]
-        >>> async def ask():
-        ...     batcher = Batcher(max_size=8)
-        ...     return await asyncio.gather(*(batcher.submit(doubled, item) for item in range(3)))
-        >>> asyncio.run(ask())
-        [0, 2, 4]
+    next batch. Batches thus grow with the load. Kinds take turns; an item larger than `max_size` is computed alone.
     """
 
     def __init__(self, *, max_size: int) -> None:
@@ -56,14 +44,7 @@ class Batcher:
         self._work: asyncio.Task[None] | None = None
 
     async def submit(self, compute: Compute, item: object, *, kind: Hashable = None, size: int = 1) -> Any:
-        """Returns the result of one item; raises what `compute` raises for its batch.
-
-        Args:
-            compute: Computes a batch.
-            item: One item of the batch.
-            kind: Items share a batch only if this and `compute` are the same.
-            size: How much of a batch the item fills.
-        """
+        """Returns the result of one item, in a batch of the same `kind` and `compute`, or raises its error."""
         result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         waiting = self._waiting.setdefault((compute, kind), deque())
         waiting.append(_Waiting(item=item, size=size, result=result))
@@ -112,20 +93,7 @@ class Batcher:
 
 @final
 class Turns:
-    """Lets work in while it fits; of what waits, the smallest goes first, each counted with what its owner has had.
-
-    Example:
-        >>> async def work(turns, had, order):
-        ...     async with turns.turn(1, had):
-        ...         order.append(had)
-        ...         await asyncio.sleep(0)
-        >>> async def run():
-        ...     turns, order = Turns(1), []
-        ...     await asyncio.gather(*(work(turns, had, order) for had in (5, 9, 0, 2)))
-        ...     return order
-        >>> asyncio.run(run())
-        [5, 0, 2, 9]
-    """
+    """Lets work in while it fits; of what waits, the smallest goes first, each counted with what its owner has had."""
 
     def __init__(self, size: int) -> None:
         self._free = size
@@ -192,10 +160,7 @@ class Decoding:
     async def image(self, data: bytes, *, size: int = 0, had: int = 0) -> AsyncIterator[tuple[Pixels, Unlike]]:
         """Decodes an image for the network, and compares it with the training; counted until the context ends.
 
-        Args:
-            data: The file.
-            size: How many pixels it has.
-            had: How many pixels were decoded for the same request before: of waiting images, the least goes first.
+        Of waiting images goes first where its `size` in pixels and those its request has `had` decoded are least.
         """
         async with AsyncExitStack() as stack:
             if size >= _LARGE:

@@ -1,10 +1,11 @@
 """Error responses: JSON under /v1, a plain page elsewhere, never a traceback."""
 
-import html
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+import jinja2
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -53,24 +54,7 @@ def json_bytes(content: Any) -> bytes:
     return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{title}</title>
-<link rel="stylesheet" href="/static/inspector.css">
-<script src="/static/theme.js"></script>
-</head>
-<body>
-<main class="wide"><h1>{title}</h1>
-<p class="note">{text}</p>
-<p><a href="/">Go to the first page</a></p></main>
-</body>
-</html>
-"""
-"""In the style of the inspector, where its pages are served too."""
+PAGES = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent / "pages"), autoescape=True)
 
 
 def failure(path: str, status: int, message: str, *, headers: Mapping[str, str] | None = None) -> Response:
@@ -84,8 +68,8 @@ def failure(path: str, status: int, message: str, *, headers: Mapping[str, str] 
         error = {"code": CODES[status], "message": message}
         return JsonResponse({"error": error}, status_code=status, headers=dict(headers or {}))
     title = CODES[status].replace("_", " ").capitalize()
-    text = html.escape(message).encode("utf-8", "replace").decode()
-    page = _PAGE.format(title=title, text=text)
+    text = message.encode("utf-8", "replace").decode()
+    page = PAGES.get_template("failure.html").render(title=title, text=text)
     return HTMLResponse(page, status_code=status, headers=dict(headers or {}))
 
 

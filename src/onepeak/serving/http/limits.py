@@ -121,11 +121,7 @@ class Share:
         self.held = dict.fromkeys(load.most, 0)
 
     def take(self, name: str, amount: int = 1) -> None:
-        """Reserves room, such as for bytes that have arrived.
-
-        Raises:
-            RequestError: There is none.
-        """
+        """Reserves room, such as for bytes that have arrived, or refuses the request."""
         load = self.load
         if load.held[name] + amount > load.most[name]:
             raise load.busy(f"{load.held[name]} {name} wait")
@@ -142,12 +138,7 @@ ResultT = TypeVar("ResultT")
 
 
 async def while_wanted(request: Request, load: Load, work: Coroutine[Any, Any, ResultT]) -> ResultT:
-    """Returns the result of some work for a request whose body was read; stops it when nobody wants it any more.
-
-    Raises:
-        RequestError: It took longer than a request may.
-        ClientDisconnect: The client has gone.
-    """
+    """Returns the result of some work for a request whose body was read; stops it when nobody wants it any more."""
     task, gone = asyncio.create_task(work), asyncio.create_task(_disconnected(request))
     try:
         await asyncio.wait({task, gone}, timeout=load.limits.answer_seconds, return_when=asyncio.FIRST_COMPLETED)

@@ -94,11 +94,7 @@ class Predictor:
     async def images(
         self, uploads: Sequence[Upload], options: PosteriorOptions, *, evidence: bool = False
     ) -> RequestOutcome:
-        """Predicts for images; a bad one gets its error, and the others are answered.
-
-        Raises:
-            RequestError: There is no prediction for any of them.
-        """
+        """Predicts for images; a bad one gets its error, and the others are answered, unless all are bad."""
         # A request is in at most two batches at a time, so that one with many images leaves room for others.
         share = asyncio.Semaphore(2 * IMAGES_A_BATCH)
         before = list(accumulate((upload.pixels for upload in uploads), initial=0))

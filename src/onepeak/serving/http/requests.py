@@ -36,17 +36,7 @@ class Upload:
 
 
 def uploads_of(body: bytes, content_type: str, *, max_items: int) -> list[Upload]:
-    r"""Returns the files in the body of a request.
-
-    Raises:
-        RequestError: The form is damaged or truncated, holds no file or too many, or has a part that is not a file.
-
-    Example:
-        >>> head = b'Content-Disposition: form-data; name="images"; filename="a.png"'
-        >>> form = b"--x\r\n" + head + b"\r\n\r\nbytes\r\n--x--\r\n"
-        >>> uploads_of(form, "multipart/form-data; boundary=x", max_items=2)
-        [Upload(name='a.png', pixels=0)]
-    """
+    """Returns the files in the body of a request: itself, or those of a form, which must hold nothing else."""
     kind, options = parse_options_header(content_type)
     if kind != FORM.encode():
         return [Upload(name=None, data=body, pixels=num_pixels_of(body))]
@@ -83,15 +73,7 @@ async def read_body(request: Request, limits: Limits, share: Share, *, values: b
     """Reads the body.
 
     A body that is too large is read and discarded for a while: a client that is still sending would not see the answer.
-
-    Args:
-        request: The request.
-        limits: What it may hold, and how long it may take to arrive.
-        share: What it holds, taken as it arrives.
-        values: Whether the body is JSON, whose values are counted too: parsed, they take far more than their text.
-
-    Raises:
-        RequestError: The body is empty, too large, or too slow, or there is no room for it.
+    Of JSON, `values` are counted too: parsed, they take far more than their text.
     """
     if "content-length" in request.headers and "transfer-encoding" in request.headers:
         raise RequestError(400, "A request has a length or is in chunks, not both.", headers={"Connection": "close"})
@@ -150,16 +132,7 @@ LARGEST = 1e30
 def rows_of_body(
     body: bytes, *, columns: Sequence[str], categories: Container[str], max_rows: int
 ) -> list[dict[str, Any]]:
-    """Reads the rows of `{"rows": [{column: value, ...}, ...]}`; a value is a number, a string, true, false or null.
-
-    Raises:
-        RequestError: The body has any other form.
-
-    Example:
-        >>> body = b'{"rows": [{"age": 41, "tone": "dark", "id": 7}]}'
-        >>> rows_of_body(body, columns=["age", "tone"], categories=["tone"], max_rows=10)
-        [{'age': 41, 'tone': 'dark'}]
-    """
+    """Reads the rows of `{"rows": [{column: value, ...}, ...]}`; a value is a number, a string, true, false or null."""
     try:
         content = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse)
     except (ValueError, RecursionError) as error:  # not text, not JSON, a huge number, or nested too deeply

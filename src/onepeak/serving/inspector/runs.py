@@ -162,21 +162,19 @@ class Overview:
 def overview(runs: Sequence[FinishedRun], looks: Mapping[str, Style], *, num_classes: int) -> Overview:
     """Summarises the runs, in rows with the styles and in the order of `looks`."""
     of_row = {row: [run for run in runs if run.row == row] for row in looks}
-    best = {name: _best(of_row, name) for name in METRICS}
-    drawn = [soi for own in of_row.values() for _, soi in _points(own)]
+    figures = {name: _figures(of_row, name) for name in METRICS}
+    points = {row: tuple(_points(own)) for row, own in of_row.items()}
     rows = tuple(
         Row(
             row=row,
             look=looks[row],
             num_runs=len(own),
-            figures={
-                name: Figure(mean=_number(_mean(own, name)), std=_number(_std(own, name)), best=row in best[name])
-                for name in METRICS
-            },
-            points=tuple(_points(own)),
+            figures={name: figures[name][row] for name in METRICS},
+            points=points[row],
         )
         for row, own in of_row.items()
     )
+    drawn = [soi for own in points.values() for _, soi in own]
     # Half of the pairs by chance, plus those at the highest score: `onepeak.metrics.functional.side_order_chance`.
     return Overview(rows=rows, chance=0.5 + 1 / num_classes, upward=soi_limits(drawn) if drawn else None)
 
@@ -192,30 +190,21 @@ def curves(runs: Sequence[FinishedRun]) -> dict[str, dict[str, Course]]:
     return {name: _courses(histories, name) for name in CURVES}
 
 
-def _mean(runs: Iterable[FinishedRun], name: str) -> float:
-    found = _defined(runs, name)
-    return float(np.mean(found)) if found else math.nan
-
-
-def _std(runs: Iterable[FinishedRun], name: str) -> float:
-    found = _defined(runs, name)
-    return float(np.std(found, ddof=1)) if len(found) > 1 else math.nan
-
-
-def _defined(runs: Iterable[FinishedRun], name: str) -> list[float]:
-    return [value for run in runs if math.isfinite(value := run.metrics.get(name, math.nan))]
-
-
-def _best(of_row: Mapping[str, Sequence[FinishedRun]], name: str) -> set[str]:
-    """The rows that no other row beats on the splits and folds shared by all rows that have the metric."""
-    found = {row: {run.part: run.metrics[name] for run in own if _defined([run], name)} for row, own in of_row.items()}
-    known = {row: values for row, values in found.items() if values}
-    shared = sorted(set.intersection(*map(set, known.values()))) if known else []
-    if len(shared) < FEWEST:
-        return set()
-    means = {row: np.mean([values[part] for part in shared]) for row, values in known.items()}
-    top = min(means.values()) if name == "mae" else max(means.values())
-    return {row for row, mean in means.items() if mean == top}
+def _figures(of_row: Mapping[str, Sequence[FinishedRun]], name: str) -> dict[str, Figure]:
+    """One metric of each row; the best is best on the splits and folds shared by all rows that have the metric."""
+    found = {row: {run.part: run.metrics.get(name, math.nan) for run in own} for row, own in of_row.items()}
+    found = {row: {part: value for part, value in own.items() if math.isfinite(value)} for row, own in found.items()}
+    known = [row for row, own in found.items() if own]
+    shared = sorted(set.intersection(*(set(found[row]) for row in known))) if known else []
+    means = {row: float(np.mean([found[row][part] for part in shared])) for row in known if len(shared) >= FEWEST}
+    top = (min if name == "mae" else max)(means.values(), default=math.nan)
+    figures = {}
+    for row, own in found.items():
+        values = list(own.values())
+        mean = _number(float(np.mean(values))) if values else None
+        std = _number(float(np.std(values, ddof=1))) if len(values) > 1 else None
+        figures[row] = Figure(mean=mean, std=std, best=means.get(row) == top)
+    return figures
 
 
 def _points(runs: Iterable[FinishedRun]) -> Iterable[tuple[float, float]]:

@@ -5,6 +5,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -175,8 +176,7 @@ def _quiet() -> Iterator[None]:
     level = logger.level
     logger.setLevel(logging.ERROR)
     try:
-        with warnings.catch_warnings(), torch.no_grad():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"), torch.no_grad():
             yield
     finally:
         logger.setLevel(level)
@@ -198,16 +198,14 @@ def exact_operators() -> dict[Any, Callable[..., Any]]:
     """
     aten = torch.ops.aten
     return {
-        aten.cummax.default: _cummax,
-        aten.cummin.default: _cummin,
+        aten.cummax.default: partial(_running, combine=torch.maximum),
+        aten.cummin.default: partial(_running, combine=torch.minimum),
         aten.expm1.default: expm1,
         aten.lgamma.default: lgamma,
         aten.log1p.default: log1p,
         aten.log_sigmoid.default: log_sigmoid,
-        aten.log_sigmoid_forward.default: lambda x: (
-            log_sigmoid(x),
-            torch.zeros_like(x),
-        ),  # the second output is only for gradients
+        # the second output is only for gradients
+        aten.log_sigmoid_forward.default: lambda x: (log_sigmoid(x), torch.zeros_like(x)),
         aten.logaddexp.default: logaddexp,
         aten.logcumsumexp.default: logcumsumexp,
         aten.searchsorted.Tensor: searchsorted,
@@ -280,14 +278,6 @@ def erfcx(x: Tensor) -> Tensor:
     t = step.unsqueeze(-1) * 10 * (nodes + 1)
     integral = step * 10 * (weights * (-t * (t + 2 * wide.unsqueeze(-1))).exp()).sum(dim=-1)
     return (2 / math.sqrt(math.pi) * integral).to(x.dtype)
-
-
-def _cummin(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    return _running(x, dim, torch.minimum)
-
-
-def _cummax(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    return _running(x, dim, torch.maximum)
 
 
 def _running(x: Tensor, dim: int, combine: Callable[[Tensor, Tensor], Tensor]) -> tuple[Tensor, Tensor]:
