@@ -1,5 +1,7 @@
 """The metric classes, each over its function in `metrics.functional`, which explains it."""
 
+import types
+from collections.abc import Callable
 from typing import Any, final, get_args
 
 import torch
@@ -30,97 +32,34 @@ class MeanAbsoluteError(SampleMean):
         return (predicted.long() - labels.long()).abs()
 
 
-@final
-class RootMeanSquaredError(LabelMetric, function=functional.root_mean_squared_error, higher_is_better=False):
-    """Root of the mean squared distance, in classes: `functional.root_mean_squared_error`."""
+def _metric_of(function: Callable[..., Tensor], base: type[OrdinalMetric], **options: bool) -> Any:
+    """Makes the class of a function, with its name in capitals and its summary; the settings are its arguments."""
+    summary = (function.__doc__ or "").partition("\n")[0]
+    text = f"{summary}\n\nSee `functional.{function.__name__}`."
+    name = function.__name__.title().replace("_", "")
+    keywords = {"function": function, **options}
+    return types.new_class(name, (base,), keywords, lambda body: body.update(__module__=__name__, __doc__=text))
 
 
-@final
-class AverageMeanAbsoluteError(LabelMetric, function=functional.average_mean_absolute_error, higher_is_better=False):
-    """The MAE of each class, averaged over the classes that occur: `functional.average_mean_absolute_error`."""
-
-
-@final
-class MaximumMeanAbsoluteError(LabelMetric, function=functional.maximum_mean_absolute_error, higher_is_better=False):
-    """The mean absolute error of the worst class: `functional.maximum_mean_absolute_error`."""
-
-
-@final
-class Accuracy(LabelMetric, function=functional.accuracy):
-    """Share of samples whose predicted label is the true one: `functional.accuracy`."""
-
-
-@final
-class AccuracyWithin(LabelMetric, function=functional.accuracy_within):
-    """Share of samples whose predicted label is at most `k` classes from the true one: `functional.accuracy_within`."""
-
-
-@final
-class QuadraticWeightedKappa(LabelMetric, function=functional.quadratic_weighted_kappa):
-    """Cohen's kappa with disagreements weighted by their squared distance: `functional.quadratic_weighted_kappa`."""
-
-
-@final
-class WeightedKappa(LabelMetric, function=functional.weighted_kappa):
-    """Cohen's kappa with a choice of weights for disagreements: `functional.weighted_kappa`."""
-
-
-@final
-class KendallTau(LabelMetric, function=functional.kendall_tau):
-    """Kendall's tau-b of predicted and true labels, exact for any number of samples: `functional.kendall_tau`."""
-
-
-@final
-class SpearmanCorrelation(LabelMetric, function=functional.spearman_correlation):
-    """Spearman's rank correlation, exact for any number of samples: `functional.spearman_correlation`."""
-
-
-@final
-class ClosenessEvaluationMeasure(LabelMetric, function=functional.closeness_evaluation_measure):
-    """The CEM: closeness in bits, relative to a perfect prediction: `functional.closeness_evaluation_measure`."""
-
-
-@final
-class OrdinalClassificationIndex(LabelMetric, function=functional.ordinal_classification_index, higher_is_better=False):
-    """The OCI: the cost of the cheapest path through the confusion matrix that never goes back in either label.
-
-    See `functional.ordinal_classification_index`.
-    """
-
-
-@final
-class UniformOrdinalClassificationIndex(
-    LabelMetric, function=functional.uniform_ordinal_classification_index, higher_is_better=False
-):
-    """The UOC: the OCI with equal weight for every class: `functional.uniform_ordinal_classification_index`."""
-
-
-@final
-class BalancedAccuracy(LabelMetric, function=functional.balanced_accuracy):
-    """The sensitivity of each class, averaged over the classes that occur: `functional.balanced_accuracy`."""
-
-
-@final
-class GeometricMeanSensitivity(LabelMetric, function=functional.geometric_mean_sensitivity):
-    """The geometric mean of the sensitivities: `functional.geometric_mean_sensitivity`."""
-
-
-@final
-class MinimumSensitivity(LabelMetric, function=functional.minimum_sensitivity):
-    """The sensitivity of the class that is found least often: `functional.minimum_sensitivity`."""
-
-
-@final
-class ExtremeSensitivity(LabelMetric, function=functional.extreme_sensitivity):
-    """The mean sensitivity of the first and the last class: `functional.extreme_sensitivity`."""
-
-
-@final
-class IndexOfBalancedAccuracy(LabelMetric, function=functional.index_of_balanced_accuracy):
-    """The product of sensitivity and specificity, raised where sensitivity is higher.
-
-    See `functional.index_of_balanced_accuracy`.
-    """
+RootMeanSquaredError = _metric_of(functional.root_mean_squared_error, LabelMetric, higher_is_better=False)
+AverageMeanAbsoluteError = _metric_of(functional.average_mean_absolute_error, LabelMetric, higher_is_better=False)
+MaximumMeanAbsoluteError = _metric_of(functional.maximum_mean_absolute_error, LabelMetric, higher_is_better=False)
+Accuracy = _metric_of(functional.accuracy, LabelMetric)
+AccuracyWithin = _metric_of(functional.accuracy_within, LabelMetric)
+QuadraticWeightedKappa = _metric_of(functional.quadratic_weighted_kappa, LabelMetric)
+WeightedKappa = _metric_of(functional.weighted_kappa, LabelMetric)
+KendallTau = _metric_of(functional.kendall_tau, LabelMetric)
+SpearmanCorrelation = _metric_of(functional.spearman_correlation, LabelMetric)
+ClosenessEvaluationMeasure = _metric_of(functional.closeness_evaluation_measure, LabelMetric)
+OrdinalClassificationIndex = _metric_of(functional.ordinal_classification_index, LabelMetric, higher_is_better=False)
+UniformOrdinalClassificationIndex = _metric_of(
+    functional.uniform_ordinal_classification_index, LabelMetric, higher_is_better=False
+)
+BalancedAccuracy = _metric_of(functional.balanced_accuracy, LabelMetric)
+GeometricMeanSensitivity = _metric_of(functional.geometric_mean_sensitivity, LabelMetric)
+MinimumSensitivity = _metric_of(functional.minimum_sensitivity, LabelMetric)
+ExtremeSensitivity = _metric_of(functional.extreme_sensitivity, LabelMetric)
+IndexOfBalancedAccuracy = _metric_of(functional.index_of_balanced_accuracy, LabelMetric)
 
 
 class _PosteriorMean(SampleMean):
@@ -147,25 +86,9 @@ class MeanAbsoluteErrorOfMedian(_PosteriorMean, function=functional.absolute_err
     is_differentiable = False
 
 
-@final
-class NegativeLogLikelihood(_PosteriorMean, function=functional.negative_log_likelihood):
-    """Mean negative log-probability of the true label, in nats: `functional.negative_log_likelihood`."""
-
-
-@final
-class RankedProbabilityScore(_PosteriorMean, function=functional.ranked_probability_score):
-    """Squared distance of the cumulative distribution from that of the true label, summed over thresholds; the mean.
-
-    See `functional.ranked_probability_score`.
-    """
-
-
-@final
-class EarthMoverDistance(_PosteriorMean, function=functional.earth_mover_distance):
-    """Mean distance, in classes, that probability has to move to reach the true label: the expected absolute error.
-
-    See `functional.earth_mover_distance`.
-    """
+NegativeLogLikelihood = _metric_of(functional.negative_log_likelihood, _PosteriorMean)
+RankedProbabilityScore = _metric_of(functional.ranked_probability_score, _PosteriorMean)
+EarthMoverDistance = _metric_of(functional.earth_mover_distance, _PosteriorMean)
 
 
 class _CalibrationError(OrdinalMetric):
