@@ -443,13 +443,6 @@ class TestRecipe:
         assert rate(hidden=(), lr=0.3) == 0.3
         assert rate() == rate(rows=4) == rate(hidden=(8,)) == rate(network=small_network) == 3e-3
 
-    def test_what_is_given_is_used_and_a_linear_model_has_a_penalty_of_its_own(self):
-        given = {"epochs": 7, "batch_size": 64, "lr": 0.1, "weight_decay": 0.0, "patience": 3}
-        recipe = OrdinalClassifier(**given)._recipe(12_000)
-        assert {name: getattr(recipe, name) for name in given} == given
-        assert OrdinalClassifier(hidden=())._recipe(300).weight_decay == 0.1
-        assert OrdinalClassifier(hidden=(), weight_decay=2.0)._recipe(300).weight_decay == 2.0
-
 
 class TestRanOut:
     def test_held_out_samples_tell_that_epochs_ran_out(self):

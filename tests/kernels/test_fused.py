@@ -1,4 +1,4 @@
-"""The kernels' numbers, by Triton's interpreter on the CPU; `test_fused_gpu.py` runs them as they are meant to run."""
+"""The kernels' numbers, by Triton's interpreter on the CPU; `tests/constraints/test_gpu.py` runs them as they are meant to run."""
 
 import pytest
 import torch

@@ -143,14 +143,6 @@ def flipped(outputs):
     return outputs.flip(-1)
 
 
-def negated(outputs):
-    return -outputs
-
-
-def first_negated(outputs):
-    return outputs * outputs.new_tensor([-1.0, 1.0])
-
-
 def flipped_and_negated(outputs):
     return -outputs.flip(-1)
 
@@ -158,22 +150,22 @@ def flipped_and_negated(outputs):
 MIRRORS = {
     "slopes": flipped_and_negated,
     "smooth-slopes": flipped_and_negated,
-    "regression": negated,
+    "regression": torch.neg,
     "po": None,  # counts up from zero
     "soft-poisson": None,
     "poisson": None,
-    "binomial": negated,
-    "gaussian": first_negated,
+    "binomial": torch.neg,
+    "gaussian": lambda outputs: outputs * outputs.new_tensor([-1.0, 1.0]),
     "stick-breaking": None,
     "copoc": None,  # the first output is a place, the others are steps
-    "clm": negated,
-    "clm-probit": negated,
+    "clm": torch.neg,
+    "clm-probit": torch.neg,
     "clm-cloglog": None,  # its link is steeper on one side
     "clm-loglog": None,
-    "clm-cauchit": negated,
-    "at-hinge": negated,
-    "it-hinge": negated,
-    "ot-normal": negated,
+    "clm-cauchit": torch.neg,
+    "at-hinge": torch.neg,
+    "it-hinge": torch.neg,
+    "ot-normal": torch.neg,
     "ecoc": flipped_and_negated,
     "or-cnn": None,  # levels that do not agree are read from the first on
     "frank-hall": None,

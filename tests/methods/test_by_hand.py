@@ -131,18 +131,3 @@ def test_the_losses_of_a_gaussian_and_of_a_truncated_normal_are_the_values_worke
         probs = normal.log_probs(output).exp()[0].tolist()
         expected = probs[0] + probs[2] + 2**power * probs[3]
         assert normal.loss(output, torch.tensor([1])).item() == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("thresholds", "expected"),
-    [  # at 0.5: above -1 by 1.5, above 0 by .5, below 2 by 1.5
-        ("all", [2.5 + 1.5 + 0.0, 0.0 + 1.5 + 0.0, 0.0 + 0.5 + 0.0, 0.0 + 0.5 + 2.5]),
-        ("immediate", [2.5, 0.0 + 1.5, 0.5 + 0.0, 2.5]),
-    ],
-)
-def test_the_hinges_at_thresholds_are_the_values_worked_by_hand(thresholds, expected):
-    hinge = onepeak.method("at-hinge" if thresholds == "all" else "it-hinge", num_classes=4).double()
-    hinge.line.first.data.fill_(-1.0)
-    hinge.line.log_gaps.data.copy_(torch.tensor([1.0, 2.0]).log())
-    losses = hinge.loss(torch.full((4, 1), 0.5, dtype=torch.float64), torch.arange(4), reduction="none")
-    assert losses.tolist() == pytest.approx(expected)

@@ -187,20 +187,8 @@ def test_binomial_and_poisson_targets_of_dlordinal_peak_beside_the_label_or_are_
     assert ours.max() > 20 * ours.min()
 
 
-def test_pieces_of_dlordinals_stick_do_not_sum_to_one():
-    """Its product runs over the class itself too, and shares are cut to .1 to .9."""
-    theirs = output_layers.StickBreakingLayer(3, 4).get_stick_logits(torch.tensor([[0.5, 0.5, 0.25, 0.5]])).exp()
-    agree(theirs, torch.tensor([[0.25, 0.125, 0.046875, 0.046875]]))
-
-
 def test_steps_of_zero_leave_one_peak_where_dlordinals_copoc_has_none():
     outputs = torch.tensor([[-0.5, 0.0, 0.0, 0.0]])
     ours = onepeak.method("copoc", num_classes=4).log_probs(outputs + torch.tensor([1.5, -1, -1, -1]))
     assert is_unimodal(ours).all()
     assert not is_unimodal(output_layers.COPOC()(outputs)).any()
-
-
-def test_re_encoded_levels_stop_at_the_first_no_where_coral_counts_every_yes():
-    outputs = torch.tensor([[9.0, 1.0, -1.0, 1.0]])  # a no, and a yes after it
-    assert onepeak.method("ren", num_classes=4).predict(outputs).tolist() == [1]
-    assert proba_to_label(outputs[:, 1:].sigmoid()).tolist() == [2]

@@ -191,15 +191,6 @@ def test_the_sum_of_two_parts_is_the_whole(seed, first, num_bins):
             assert [getattr(each, name) for each in ours] == pytest.approx([getattr(each, name) for each in expected])
 
 
-def test_true_posteriors_are_reliable_and_sharpened_ones_are_not():
-    """With 20,000 samples a bin's share is known to about 0.01."""
-    log_probs, labels = sampled_reliability_bins(0, 20_000, 5)
-    true, sharp = (reliability(each, labels) for each in (log_probs, (3 * log_probs).log_softmax(-1)))
-    assert true.confidence_error < 0.02 < 0.1 < sharp.confidence_error
-    gaps = [[abs(each.stated - each.happened) for each in found.cumulative] for found in (true, sharp)]
-    assert max(gaps[0]) < 0.03 < 0.1 < max(gaps[1])
-
-
 @pytest.mark.bad_input
 def test_parts_with_other_bins_cannot_be_added():
     log_probs, labels = sampled_reliability_bins(0, 5, 3)

@@ -77,11 +77,3 @@ def test_rows_fall_strictly_and_keep_their_sum(traced, dtype, scores, data):
 def test_a_row_without_ties_keeps_its_bits(traced):
     rows = torch.tensor([[-3.0, -1.0, -0.5, -2.0], [-9e3, -1e-9, -30.0, -1e4]])
     assert torch.equal(break_ties(rows, torch.tensor([2, 1]), traced=traced), rows)
-
-
-@DTYPES
-def test_neighbours_are_the_next_numbers_below(dtype):
-    strict = break_ties(torch.full((100,), -4.6, dtype=dtype), torch.tensor(40))
-    below = strict.nextafter(torch.tensor(-torch.inf, dtype=dtype))
-    assert torch.equal(strict[41:], below[40:-1])
-    assert torch.equal(strict[:40], below[1:41])

@@ -42,16 +42,6 @@ def test_the_frame_has_a_row_a_sample_and_a_column_a_class(said):
     assert (frame.filter(like="log_prob_").to_numpy() == said.log_probs.numpy()).all()
 
 
-def test_it_says_how_much_it_holds(said):
-    assert len(said) == 2
-    assert repr(said) == "Predictions(2 samples, 3 classes: middle (0.60), high (0.40))"
-    many = Predictions(
-        classes=said.classes, predicted_index=torch.ones(9).long(), log_probs=said.log_probs[:1].repeat(9, 1)
-    )
-    assert repr(many) == "Predictions(9 samples, 3 classes: middle (0.60), middle (0.60), middle (0.60), ...)"
-    assert repr(said[:1]) == "Predictions(1 sample, 3 classes: middle (0.60))"
-
-
 def test_it_is_a_sequence_of_records(said):
     assert said[0] == next(said.rows())
     assert said[-1] == said[1] == list(said)[1]
