@@ -1,4 +1,4 @@
-"""The kernels' numbers, by Triton's interpreter on the CPU; `tests/constraints/test_gpu.py` runs them as they are meant to run."""
+"""The kernels' numbers, by Triton's interpreter on the CPU; `constraints/test_gpu.py` runs them on a GPU."""
 
 import pytest
 import torch

@@ -23,18 +23,22 @@ class ContiguousSets:
     that contains its true label with probability at least 1 - alpha and, if no two scores are equal, at most
     :math:`1 - \alpha + 1 / (n + 1)`. The only assumption is that calibration and new samples are exchangeable. A poor
     posterior makes the intervals wide, not wrong. Temperature scaling beforehand is optional, as long as it is applied
-    to both. Intervals are never empty: if the mode alone is correct more often than 1 - alpha, they cover more than
-    requested.
+    to both. Intervals are never empty unless you set `allow_empty`.
 
     The score of a label is by default the probability of the growing interval *before* the label joins (see
     `nested_scores`). Some authors include the label's own probability. Then posteriors that are rightly confident in
     their mode raise the threshold for all others: on `biopsies` at alpha 0.1, intervals would be 10 % longer at the
-    same coverage, and empty wherever the mode alone exceeds the threshold.
+    same coverage, and empty wherever the mode alone exceeds the threshold. This variant is useful if the mode alone is
+    correct more often than 1 - alpha, because intervals that are never empty then cover more than requested.
 
     Args:
         alpha: The allowed share of samples whose label lies outside, between 0 and 1.
         per_class: Guarantee the coverage for every class, not only overall (Mondrian sets). Every interval then
             includes each class with fewer than 1 / alpha - 1 calibration samples (see `uncertain_classes`).
+        allow_empty: Include a label's own probability in its score. The upper bound on coverage above then also holds
+            where posteriors are rightly confident in their modes, at the price of empty intervals, [mode, mode - 1].
+            Not for two or three classes: the label that joins last always has an infinite score, and if that label is
+            the true one for a share alpha of the samples, every interval contains all labels.
         score: What an interval grows by. "probability" adds the more probable neighbour. "length" takes the shortest
             intervals around the mode that hold a probability: other ones than these only where the posterior has
             several peaks. "rps" adds the label with the lower ranked probability score, beginning at the median: it
@@ -54,16 +58,22 @@ class ContiguousSets:
     label has a score.
     """
 
-    def __init__(self, alpha: float = 0.1, *, per_class: bool = False, score: Score = "probability") -> None:
+    def __init__(
+        self, alpha: float = 0.1, *, per_class: bool = False, allow_empty: bool = False, score: Score = "probability"
+    ) -> None:
         self.alpha = check_number("alpha", alpha, above=0, below=1)
         self.per_class = per_class
+        self.allow_empty = allow_empty
         self.score = score
         check_choice("score", score, get_args(Score))
+        if allow_empty and score != "probability":
+            raise InputError(f"`allow_empty` needs `score` 'probability', got {score!r}: leave one of them out.")
         self.thresholds: Tensor | None = None
         """After `calibrate`: the highest score inside an interval, one per class."""
 
     def __repr__(self) -> str:
-        return f"ContiguousSets(alpha={self.alpha:g}, per_class={self.per_class}, score={self.score!r})"
+        settings = f"per_class={self.per_class}, allow_empty={self.allow_empty}, score={self.score!r}"
+        return f"ContiguousSets(alpha={self.alpha:g}, {settings})"
 
     @property
     def uncertain_classes(self) -> tuple[int, ...]:
@@ -93,7 +103,7 @@ class ContiguousSets:
                 f"`alpha` {self.alpha:g} needs at least {enough} samples{whose} to calibrate on, got {most}: give "
                 f"more{other}."
             )
-        scores = scores_at(log_probs, labels, score=self.score)
+        scores = scores_at(log_probs, labels, own=self.allow_empty, score=self.score)
         if self.per_class:
             groups = [scores[labels.to(scores.device) == label] for label in range(num_classes)]
             self.thresholds = scores.new_tensor([conformal_threshold(group, self.alpha) for group in groups])
@@ -109,7 +119,7 @@ class ContiguousSets:
         """
         thresholds = self._known_thresholds()
         check_log_probs(log_probs, len(thresholds))
-        return intervals_within(log_probs, thresholds, score=self.score)
+        return intervals_within(log_probs, thresholds, own=self.allow_empty, score=self.score)
 
     def _known_thresholds(self) -> Tensor:
         if self.thresholds is None:
@@ -117,9 +127,9 @@ class ContiguousSets:
         return self.thresholds
 
 
-def scores_at(log_probs: LogProbs, labels: Labels, *, score: Score = "probability") -> PerSample:
+def scores_at(log_probs: LogProbs, labels: Labels, *, own: bool = False, score: Score = "probability") -> PerSample:
     """The score of each sample at its label; see `ContiguousSets`."""
-    scores = _scores(log_probs, score)
+    scores = _scores(log_probs, own, score)
     return scores.gather(-1, labels.to(scores.device).long().unsqueeze(-1)).squeeze(-1)
 
 
@@ -165,7 +175,7 @@ def _exact(alpha: float) -> Fraction:
     return Fraction(repr(float(alpha)))
 
 
-def nested_scores(log_probs: LogProbs) -> Scores:
+def nested_scores(log_probs: LogProbs, *, own: bool = False) -> Scores:
     r"""How late each label joins an interval that grows from the mode.
 
     The interval always adds its more probable neighbour next. If both are equal, neither counts as inside before the
@@ -175,7 +185,8 @@ def nested_scores(log_probs: LogProbs) -> Scores:
 
     so that even an overconfident posterior, whose intervals all hold 1 - 1e-20, has distinct scores. The mode has
     score 0 and a label of probability 0 has score infinity. Scores rise away from the mode, so the labels up to any
-    score form an interval. If the posterior has one peak, it is the highest-density set.
+    score form an interval. If the posterior has one peak, it is the highest-density set. With `own`, a label's own
+    probability counts as inside; the mode then has a score above 0.
 
     Example:
         >>> nested_scores(torch.tensor([0.1, 0.6, 0.25, 0.05]).log().double()).neg().exp()
@@ -192,13 +203,13 @@ def nested_scores(log_probs: LogProbs) -> Scores:
     levels = torch.minimum(rising, falling)
     higher_left = torch.searchsorted(rising.contiguous(), levels, right=True).minimum(mode)
     higher_right = scores.shape[-1] - torch.searchsorted(falling.flip(-1).contiguous(), levels, right=True)
-    first = torch.where(labels < mode, labels + 1, higher_left)
-    after_last = torch.where(labels > mode, labels, higher_right.maximum(mode + 1))
+    first = torch.where(labels < mode, labels + (not own), higher_left)
+    after_last = torch.where(labels > mode, labels + own, higher_right.maximum(mode + 1))
     nothing = torch.full_like(scores[..., :1], -torch.inf)
     below = torch.cat([nothing, scores.logcumsumexp(dim=-1)], dim=-1).gather(-1, first)
     above = torch.cat([scores.flip(-1).logcumsumexp(dim=-1).flip(-1), nothing], dim=-1).gather(-1, after_last)
     outside = torch.logaddexp(below, above).clamp(max=0)
-    return 0 - outside.masked_fill(labels == mode, 0.0)
+    return 0 - (outside if own else outside.masked_fill(labels == mode, 0.0))
 
 
 def length_scores(log_probs: LogProbs) -> Scores:
@@ -255,10 +266,10 @@ def _on_cpu_without_float64(log_probs: LogProbs) -> LogProbs:
     return log_probs.detach().to(place, torch.float64)
 
 
-def _scores(log_probs: LogProbs, score: Score) -> Scores:
+def _scores(log_probs: LogProbs, own: bool, score: Score) -> Scores:
     match score:
         case "probability":
-            return nested_scores(log_probs)
+            return nested_scores(log_probs, own=own)
         case "length":
             return length_scores(log_probs)
         case "rps":
@@ -266,20 +277,27 @@ def _scores(log_probs: LogProbs, score: Score) -> Scores:
     raise unknown_name("score", score, get_args(Score), argument="score")
 
 
-def intervals_within(log_probs: LogProbs, thresholds: float | Tensor, *, score: Score = "probability") -> Intervals:
+def intervals_within(
+    log_probs: LogProbs, thresholds: float | Tensor, *, own: bool = False, score: Score = "probability"
+) -> Intervals:
     """The labels whose score does not exceed the threshold, as [lower, upper].
 
-    They include the mode, or for the score "rps" the median. With different thresholds per class the labels may have
-    gaps, which the interval fills.
+    Without `own` they include the mode, or for the score "rps" the median; with it, an empty interval is
+    [mode, mode - 1]. With different thresholds per class the labels may have gaps, which the interval fills.
     """
-    scores = _scores(log_probs, score)
+    scores = _scores(log_probs, own, score)
     labels = torch.arange(scores.shape[-1], device=scores.device)
     least = scores.amin(dim=-1, keepdim=True) if score == "rps" else 0  # never empty
     limits = torch.as_tensor(thresholds, dtype=scores.dtype, device=scores.device).clamp(min=least)
     left_out = scores > limits
     lower = labels.masked_fill(left_out, scores.shape[-1]).amin(dim=-1)
     upper = labels.masked_fill(left_out, -1).amax(dim=-1)
-    return torch.stack([lower, upper], dim=-1).to(log_probs.device)
+    intervals = torch.stack([lower, upper], dim=-1).to(log_probs.device)
+    if own:
+        mode = log_probs.argmax(dim=-1)
+        empty = torch.stack([mode, mode - 1], dim=-1)
+        intervals = torch.where(left_out.all(dim=-1, keepdim=True).to(log_probs.device), empty, intervals)
+    return intervals
 
 
 def covers(intervals: Intervals, labels: Labels) -> PerSampleBool:
