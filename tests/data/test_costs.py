@@ -10,12 +10,8 @@ COSTS = ((0.0, 1.0, 2.5), (4.0, 0.0, 1.0), (10.0, 5.0, 0.0))
 
 
 @pytest.fixture
-def written(tmp_path):
-    def write(text):
-        (tmp_path / "costs.csv").write_text(text)
-        return tmp_path / "costs.csv"
-
-    return write
+def written(write):
+    return lambda text: write("costs.csv", text)
 
 
 @pytest.mark.parametrize(

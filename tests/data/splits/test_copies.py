@@ -78,33 +78,20 @@ def test_files_are_known_by_their_bytes_not_their_names(tmp_path):
     )
     assert first == third == hashlib.blake2b(b"one", digest_size=16).hexdigest()
     assert len({first, second, empty}) == 3
-
-
-def test_files_that_were_read_for_it_before_are_not_read_again():
+    # files that were read for it before are not read again
     files = ImageFiles(root=Path("nowhere"), paths=("a.png", "b.png", "c.png"), digests=("a1", "b2", "c3"))
     assert item_digests(files.take([2, 0])) == ("c3", "a1")
     assert files == ImageFiles(root=Path("nowhere"), paths=files.paths)  # the same images
-
-
-def test_images_in_memory_are_known_by_their_pixels():
-    pixels = np.arange(3 * 2 * 2 * 3, dtype=np.uint8).reshape(3, 2, 2, 3)
-    pixels[2] = pixels[0]
-    first, second, third = item_digests(ImageArrays(pixels=pixels))
-    assert first == third
-    assert first != second
-
-
-def test_rows_are_known_by_their_values_with_one_zero_and_one_missing():
-    values = np.array([[0.0, np.nan], [-0.0, -np.nan], [0.0, 1.0]])
-    first, second, third = item_digests(FeatureRows(columns=("x", "y"), values=values))
-    assert first == second
-    assert first != third
-
-
-@pytest.mark.bad_input
-def test_a_file_that_is_gone_is_named():
     with pytest.raises(InputError, match=r"The image nowhere/a.png cannot be read: No such file"):
         item_digests(ImageFiles(root=Path("nowhere"), paths=("a.png",)))
+
+
+def test_images_in_memory_are_known_by_their_pixels_and_rows_by_their_values_with_one_zero_and_one_missing():
+    values = np.array([[0.0, np.nan], [-0.0, -np.nan], [0.0, 1.0]])
+    pixels = np.arange(3)[:, None, None, None] // 2 * np.ones((1, 2, 2, 3))
+    for items in (FeatureRows(columns=("x", "y"), values=values), ImageArrays(pixels=pixels.astype(np.uint8))):
+        first, second, third = item_digests(items)
+        assert first == second != third
 
 
 def test_data_are_the_same_by_items_labels_and_classes_not_by_their_name():
