@@ -194,11 +194,6 @@ class Manifest:
                 f"`labels` must be integers from 0 to {len(self.classes) - 1}, "
                 f"got {self.labels.min()} to {self.labels.max()}."
             )
-        if self.distribution is not None and self.distribution.probs.shape != (len(self.items), len(self.classes)):
-            raise InputError(
-                f"`distribution` must have one probability per sample and class ({len(self.items)} x "
-                f"{len(self.classes)}), got shape {self.distribution.probs.shape}."
-            )
         for name in ("groups", "strata", "rows"):
             given = getattr(self, name)
             if given is not None and len(given) != len(self.items):

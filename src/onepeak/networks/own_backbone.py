@@ -43,8 +43,8 @@ class OwnBackbone(nn.Module):
         super().__init__()
         self.place = place
         with _current_folder():
-            self.model = _made(place, () if num_features is None else (num_features,))
-            features = _looked_at(self.model, place, num_features)
+            self.model = _module(place, () if num_features is None else (num_features,))
+            features = _trial_output(self.model, place, num_features)
         self.num_channels = features.shape[1]
         """Channels of the maps, or number of features."""
         self.gives_maps = features.ndim == 4
@@ -54,7 +54,7 @@ class OwnBackbone(nn.Module):
         return features
 
 
-def _made(place: str, arguments: tuple[int, ...]) -> nn.Module:
+def _module(place: str, arguments: tuple[int, ...]) -> nn.Module:
     make = maker(place)
     try:
         made = make(*arguments)
@@ -68,7 +68,7 @@ def _made(place: str, arguments: tuple[int, ...]) -> nn.Module:
     return made
 
 
-def _looked_at(model: nn.Module, place: str, num_features: int | None) -> Tensor:
+def _trial_output(model: nn.Module, place: str, num_features: int | None) -> Tensor:
     """Returns the module's output for images of the first size that it accepts, or for rows."""
     shapes = [(2, 3, side, side) for side in _SIDES] if num_features is None else [(2, num_features)]
     failed: list[Exception] = []
