@@ -11,7 +11,7 @@ from onepeak.cli.output import print_json, print_note, print_notes, print_table,
 
 if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
     from onepeak.data.images.store.images import ImageStore
-    from onepeak.data.manifest import ImageArrays, ImageFiles, Manifest
+    from onepeak.data.manifest import Manifest
     from onepeak.data.splits.copies import Finding, Kind
 
 _MOST_ROWS = 20
@@ -46,10 +46,13 @@ def check(
     Example: onepeak check scans.csv --runs out/comparison --out look-at.csv
     """
     from onepeak.data.images.near_copies import SIMILAR, find_near_copies, thumbnails
+    from onepeak.data.images.resize import Resize
     from onepeak.data.manifest import FeatureRows
     from onepeak.data.source import DataSource
     from onepeak.data.splits.copies import Finding, Kind, find_copies, has_texts, item_digests
     from onepeak.errors import InputError
+    from onepeak.training.prepare import prepare
+    from onepeak.training.recipe import Recipe
 
     manifest = DataSource(data, **source).open()
     findings, kinds, notes = list[Finding](), list[Kind](), list(manifest.notes)
@@ -66,8 +69,11 @@ def check(
         if backbone is not None and weights is None:
             raise InputError("`--backbone` has no effect without --weights: near copies are found by thumbnails.")
         side = _SHORT_SIDE if weights is None else _FOR_NETWORK
-        store = _store(manifest.items, side, cache, skip_bad=bool(source.get("skip_bad")), quiet=as_json)
-        manifest = manifest if len(store) == len(manifest) else manifest.take(store.kept)
+        recipe, skip_bad = Recipe(resize=Resize(short_side=side)), bool(source.get("skip_bad"))
+        prepared = prepare(manifest, recipe, cache_dir=cache, skip_bad=skip_bad, keep_classes=False, quiet=as_json)
+        manifest, store = prepared.manifest, prepared.store
+        assert store is not None
+        notes += prepared.notes
         with spinner(f"Comparing {len(store):,} images", quiet=as_json):
             if weights is None:
                 values = thumbnails(store)
@@ -92,24 +98,6 @@ def check(
     _show(findings, kinds, len(manifest))
     if out is not None:
         print_note(f"Saved to {out}.")
-
-
-def _store(
-    items: "ImageFiles | ImageArrays", side: int, cache: Path | None, *, skip_bad: bool, quiet: bool
-) -> "ImageStore":
-    """Decodes the images once; those that cannot be read are an error, or a warning that lists them."""
-    import warnings
-
-    from onepeak.data.images.resize import Resize
-    from onepeak.data.images.store import UnreadableImagesWarning, build_store
-
-    progress = False if quiet else None
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UnreadableImagesWarning)
-        store = build_store(items, Resize(short_side=side), cache_dir=cache, skip_bad=skip_bad, progress=progress)
-    for warning in caught:
-        print_note(f"Note: {warning.message}")
-    return store
 
 
 def _features(store: "ImageStore", backbone: str, weights: str, device: str, *, quiet: bool) -> Any:
