@@ -1,7 +1,5 @@
 import csv
 import json
-import os
-from pathlib import Path
 
 import pytest
 
@@ -33,11 +31,6 @@ def faces(tmp_path):
     (tmp_path / "images" / "01.png").write_bytes(bytes(8))
     (tmp_path / "faces.csv").write_text("\n".join(lines) + "\n")
     return tmp_path / "faces.csv"
-
-
-def shared_fgnet():
-    checkout = Path(__file__).parents[2]
-    return Path(os.environ.get("ONEPEAK_SHARED", checkout.parent / "shared")) / "data/fgnet266"
 
 
 def test_sizes_are_shown_by_part_and_class_with_groups(run, faces):
@@ -134,13 +127,3 @@ def test_a_leak_is_shown_with_what_it_means_for_training(run, faces, tmp_path):
     assert "same group" in output
     assert "Leak in split0-fold0: train and test share 6 groups (6 samples of test): person0, person1" in output
     assert "Training on a leaking split is refused unless --allow-leak is given." in output
-
-
-def test_fgnet_by_its_code_shows_53_13_16_subjects(run):
-    root = shared_fgnet()
-    if not root.is_dir():
-        pytest.skip(f"FG-NET is not at {root}; ONEPEAK_SHARED names another place")
-    record = json.loads(run("fgnet", "--root", root, "--protocol", "code", "--splits", 2, "--json"))
-    assert [entry["groups"] for entry in record["runs"]] == [{"train": 53, "valid": 13, "test": 16}] * 2
-    assert [entry["leaks"] for entry in record["runs"]] == [[], []]
-    assert (record["items"], len(record["classes"])) == (1002, 70)

@@ -162,17 +162,10 @@ def test_what_may_be_thousands_is_refused_everywhere_until_it_is_said(run, doubt
     assert status == 0, errors
     assert onepeak.load(tmp_path / "model").description.table.highest[0] < 5
 
-    status, rows, errors = answers(run, tmp_path / "model", doubtful)
-    assert status == 1
-    assert rows[0]["error"].startswith(f"`size` must be a number, got '1,100'. {told}")
+    status, rows, _ = answers(run, tmp_path / "model", doubtful)
+    assert (status, told in rows[0]["error"]) == (1, True)
     status, rows, errors = answers(run, tmp_path / "model", doubtful, "--decimal", ",")
     assert (status, rows[0]["error"]) == (0, None), errors
-    status, _, errors = run("evaluate", tmp_path / "model", doubtful, "--device", "cpu")
-    assert (status, told in errors) == (2, True), errors
-    status, output, errors = run(
-        "evaluate", tmp_path / "model", doubtful, "--device", "cpu", "--json", "--decimal", ","
-    )
-    assert (status, json.loads(output)["items"]) == (0, 80), errors
 
 
 def flags_of(command, table, out, *more):

@@ -3,8 +3,6 @@ import re
 import resource
 import shutil
 import time
-from dataclasses import replace
-from html import unescape
 from html.parser import HTMLParser
 
 import numpy as np
@@ -14,59 +12,12 @@ from PIL import Image
 
 from onepeak.experiment.results import read_results
 from onepeak.report import write_report
-from onepeak.report.figures.canvas import interactive, printed
-from onepeak.report.page import BlockText, page_html, read_provenance, subtitle
+from onepeak.report.page import read_provenance, subtitle
 from onepeak.report.run_data import gather
-from onepeak.report.sections import Card, Chart, Section
 from onepeak.report.source import Source
 from onepeak.report.summary import summary
-from onepeak.report.tables import WideTable
 from report.whole_runs import write_failure, write_whole_comparison, write_whole_run
 from run_folders import write_run
-
-
-@pytest.fixture(scope="module")
-def html():
-    """A page of two blocks that are alike, with names that would end a script element."""
-    chart = Chart(name="</script><b>", figure=interactive(x="</script>", height=200), caption="2 bins <left out>")
-    card = Card(text="ce says so", name="item 3", image=None, features="", chart=chart)
-    section = Section(
-        name="confusion", title="Confusion", text="", charts=(chart, chart), printed=printed()[0], cards=(card,)
-    )
-    block = BlockText(
-        id="one",
-        title="Mine",
-        subtitle="",
-        findings=(),
-        tables=(WideTable(title="", header=(), rows=(), caption=""),),
-        looks={},
-        failed=(),
-        notes=(),
-        sections=((section, "figures/confusion.png"),),
-    )
-    return page_html([block, replace(block, id="two")], metrics=())
-
-
-def attributes(html, name):
-    return [unescape(value) for value in re.findall(f' {name}="([^"]*)"', html)]
-
-
-def test_a_chart_cannot_end_the_script_it_is_kept_in(html):
-    kept = re.findall('<script type="application/json" id="[^"]*">(.*?)</script>', html)
-    assert len(kept) == 6
-    assert {json.loads(text)["layout"]["xaxis"]["title"]["text"] for text in kept} == {"</script>"}
-    assert attributes(html, "style").count("min-height:200px") == 6
-
-
-def test_every_chart_of_two_like_blocks_has_its_own_id_caption_and_words_for_those_who_do_not_see_it(html):
-    ids = attributes(html, "id")
-    assert len(set(ids)) == len(ids)
-    own = ["confusion-case0", "confusion-0", "confusion-1"]
-    assert attributes(html, "data-figure") == [f"{block}-{name}" for block in ("one", "two") for name in own]
-    assert set(attributes(html, "data-figure")) <= set(ids)
-    assert '</script>\n<figcaption class="caption">2 bins &lt;left out&gt;</figcaption></figure>' in html
-    case, first, _ = attributes(html, 'role="img" aria-label')[:3]
-    assert (first, case) == ("Confusion: </script><b>", "Confusion: ce says so: </script><b>")
 
 
 def test_the_line_below_the_title_counts_classes_methods_splits_and_runs(tmp_path):
@@ -296,13 +247,20 @@ def test_a_folder_that_was_reported_on_before_its_last_run_ends_in_the_same_repo
 
 def test_names_and_messages_that_look_like_markup_are_text_and_failed_runs_are_named(tmp_path):
     name = "a<b>&\"c'</script>"
-    write_run(tmp_path, method="elb", dataset=name)
+    for split in (0, 1):
+        write_whole_run(tmp_path, method="ce", split=split, disorder=2.0, num_classes=3, dataset=name)
+    (tmp_path / "config.toml").write_text("data = 'gone.csv'\n[record]\nclasses = ['low', '</script>', '<b>']\n")
     write_failure(tmp_path, label="mv", message="The loss is <b>not</b> a number.")
     page = page_of(write_report(tmp_path))
     assert name in page.text
     assert "1 failed, not shown." in page.text
     assert "mv, split0-fold0: The loss is <b>not</b> a number." in page.text
     assert not page.all("b")
+    (confusion,) = (chart for name, chart in page.charts.items() if name.endswith("-confusion-0"))
+    assert list(confusion["layout"]["xaxis"]["ticktext"]) == ["low", "</script>", "<b>"]
+    words = [given["aria-label"] for given in page.all("div") if given.get("role") == "img"]
+    assert any(each.startswith("Paradoxical predictions: ce predicts ") for each in words)
+    assert "Confusion matrices: ce" in words
 
 
 @pytest.mark.parametrize("num_classes", [2, 70])
