@@ -1,7 +1,10 @@
-"""Apps to ask in this process, and behind a real socket."""
+"""Apps to ask in this process, behind a real socket, and in a process of their own."""
 
 import contextlib
 import io
+import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -36,6 +39,18 @@ def running(app, *, idle_seconds=15):
     finally:
         server.should_exit = True
         thread.join(30)
+
+
+@contextlib.contextmanager
+def commanded(command, folder, *flags):
+    """Runs a command that serves; gives its process and address."""
+    arguments = [sys.executable, "-m", "onepeak", command, str(folder), "--port", "0", "--quiet", *flags]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(arguments, **pipes, env={**os.environ, "OMP_NUM_THREADS": "1"}) as process:
+        try:
+            yield process, process.stdout.readline().strip().rstrip("/")
+        finally:  # else a failure would wait for the server for ever
+            process.kill()
 
 
 def encoded(pixels, kind="PNG", **options):

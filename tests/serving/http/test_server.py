@@ -2,7 +2,6 @@ import concurrent.futures
 import contextlib
 import http.client
 import logging
-import os
 import random
 import re
 import signal
@@ -20,7 +19,7 @@ import pytest
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from http_server import running
+from http_server import commanded, running
 from onepeak.errors import InputError
 from onepeak.serving.http import Limits, check_address, create_app, serve_app
 from onepeak.serving.http.limits import Load
@@ -226,17 +225,8 @@ UPLOAD_SECONDS = 2
 @pytest.fixture(scope="module")
 def server():
     """The process and its address."""
-    code = "from onepeak.cli import main; main()"
-    flags = ["--port", "0", "--device", "cpu", "--quiet", "--upload-seconds", str(UPLOAD_SECONDS)]
-    command = [sys.executable, "-c", code, "serve", str(image_run().folder), *flags]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    ) as process:
-        try:
-            yield process, process.stdout.readline().strip().rstrip("/")
-        finally:
-            process.kill()
+    with commanded("serve", image_run().folder, "--device", "cpu", "--upload-seconds", str(UPLOAD_SECONDS)) as found:
+        yield found
 
 
 def connected(address):

@@ -2,12 +2,8 @@
 
 import concurrent.futures
 import contextlib
-import os
-import signal
 import socket
 import statistics
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -17,25 +13,12 @@ import httpx
 import numpy as np
 import pytest
 
-from http_server import encoded
+from http_server import commanded, encoded
 from trained_models import image_run, table_run
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc").is_dir(), reason="memory is read from /proc")]
 SECONDS = 8
 CLIENTS = 8
-
-
-@contextlib.contextmanager
-def served(folder):
-    """The process and its address."""
-    code = "from onepeak.cli import main; main()"
-    command = [sys.executable, "-c", code, "serve", str(folder), "--port", "0", "--device", "cpu", "--quiet"]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
-        try:
-            yield process, process.stdout.readline().strip().rstrip("/")
-        finally:
-            process.send_signal(signal.SIGTERM)
 
 
 def memory(process, line):
@@ -120,7 +103,7 @@ def test_others_hardly_notice_the_worst_request_and_its_memory_is_given_back(
     folder, request_of_others, body, kind, senders, leaves_after
 ):
     request, attack = request_of_others(), body()
-    with served(folder()) as (process, address):
+    with commanded("serve", folder(), "--device", "cpu") as (process, address):
         usual, lives_before = asked(address, request, SECONDS)
         ordinary = memory(process, "VmHWM")
         statuses = []

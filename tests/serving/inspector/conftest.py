@@ -1,13 +1,10 @@
 """One tiny comparison, and one server that shows it, for all tests of the inspector in a process."""
 
-import threading
-
 import pytest
-import uvicorn
 
+from http_server import running
 from onepeak.serving import load
 from onepeak.serving.http import create_app
-from onepeak.serving.http.server import address_of, listen
 from onepeak.serving.inspector import inspector_router, open_inspection
 from onepeak.serving.inspector.pages import model_columns
 from serving.inspector.tiny_comparison import write_tiny_comparison
@@ -41,10 +38,5 @@ def make_app(compared, actions):
 @pytest.fixture(scope="session")
 def address(make_app):
     """Where the pages are served; without a slash at the end."""
-    listening = listen("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(make_app(), log_config=None, lifespan="on", ws="none"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    yield address_of(listening, None).rstrip("/")
-    server.should_exit = True
-    thread.join(timeout=10)
+    with running(make_app()) as found:
+        yield found
