@@ -220,7 +220,7 @@ def test_a_list_may_leave_out_the_file_extension_but_is_no_table(plant, write):
     path = write("train.csv", f"id_code,diagnosis,patient\n{rows}")
     data = DataSource(path, path="id_code", label="diagnosis", group="patient", root=root).open()
     assert data.items == ImageFiles(root=root, paths=tuple(f"{number:04x}.png" for number in range(12)))
-    assert "added the file extension to 12 paths" in data.notes
+    assert "12 paths written otherwise than on disk, such as 0000 for 0000.png" in data.notes
 
     expected = r"^\S*train\.csv: The column 'id_code' names images, such as '0000': give it as `path` \(--path id_code"
     with pytest.raises(InputError, match=expected):

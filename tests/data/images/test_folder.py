@@ -129,7 +129,7 @@ def test_a_name_without_extension_stands_for_the_one_image_that_has_it(plant):
     root = plant("a.PNG", "b/10_left.jpeg", "b/10_left.txt", "c", "c.png", "v1.2.tif")
     files, notes = listed(["a", "b\\10_left", "c", " v1.2 "], root)
     assert files.paths == ("a.PNG", "b/10_left.jpeg", "c", "v1.2.tif")
-    assert notes == ("added the file extension to 3 paths",)
+    assert notes == ("3 paths written otherwise than on disk, such as a for a.PNG",)
     assert listed([str(root / "a")], root)[0].paths == ("a.PNG",)
 
 
@@ -211,7 +211,7 @@ def test_images_below_other_folders_are_found_by_the_end_of_their_path(plant):
     root = plant("scans/1/left.jpg", "scans/2/left.jpg", "scans/2/right.JPG", "other/x.png")
     files, notes = listed(["\\eyes\\1\\left.jpg", "C:\\eyes\\2\\LEFT.jpg", "right", "x.png"], root)
     assert files.paths == ("scans/1/left.jpg", "scans/2/left.jpg", "scans/2/right.JPG", "other/x.png")
-    assert notes[-1] == "found 4 images by the end of the path, such as scans/1/left.jpg for \\eyes\\1\\left.jpg"
+    assert notes == ("4 paths written otherwise than on disk, such as /eyes/1/left.jpg for scans/1/left.jpg",)
 
 
 @pytest.mark.bad_input

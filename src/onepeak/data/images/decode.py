@@ -176,11 +176,20 @@ def upright_rgb(image: Image.Image, *, bits: int | None = None) -> Image.Image:
 
     Pillow decodes lazily, so a damaged file may raise any of Pillow's errors here.
     """
-    try:
-        turned = ImageOps.exif_transpose(image)
-    except Exception:  # the pixels may be fine even if the EXIF block is damaged
-        turned = image
-    return _as_rgb(turned, image, bits)
+    opened = image  # which knows the file format
+    with suppress(Exception):  # the pixels may be fine even if the EXIF block is damaged
+        image = ImageOps.exif_transpose(image)
+    match image.mode:
+        case _ if _has_16_bits(image, opened):
+            image = _eight_bits(image, bits or _own_bits(opened), inverted=_tag(opened, _PHOTOMETRIC) == _MIN_IS_WHITE)
+        case "I" | "F":
+            raise UnreadableImageError("32-bit pixels have no agreed range of values; save it with 8 or 16 bits")
+        case "LAB":
+            raise UnreadableImageError("CIELAB colours are not supported; save it as RGB")
+        case _ if image.has_transparency_data:
+            white = Image.new("RGBA", image.size, "white")
+            image = Image.alpha_composite(white, image.convert("RGBA"))
+    return image.convert("RGB")
 
 
 @functools.cache
@@ -220,21 +229,6 @@ def _strict_pillow(max_pixels: int) -> Iterator[None]:
             Image.MAX_IMAGE_PIXELS = max(_decoding, default=None)
             if not _decoding:
                 _switched.close()
-
-
-def _as_rgb(image: Image.Image, opened: Image.Image, bits: int | None) -> Image.Image:
-    """Converts any mode of Pillow to RGB; `opened` is the image as opened, which knows the file format."""
-    match image.mode:
-        case _ if _has_16_bits(image, opened):
-            image = _eight_bits(image, bits or _own_bits(opened), inverted=_tag(opened, _PHOTOMETRIC) == _MIN_IS_WHITE)
-        case "I" | "F":
-            raise UnreadableImageError("32-bit pixels have no agreed range of values; save it with 8 or 16 bits")
-        case "LAB":
-            raise UnreadableImageError("CIELAB colours are not supported; save it as RGB")
-        case _ if image.has_transparency_data:
-            white = Image.new("RGBA", image.size, "white")
-            image = Image.alpha_composite(white, image.convert("RGBA"))
-    return image.convert("RGB")
 
 
 def _has_16_bits(image: Image.Image, opened: Image.Image) -> bool:
@@ -301,9 +295,9 @@ def depth_notes(
     dark = {index: value for index, value in known.items() if 0 < value <= _HIGHEST_OF_12_BITS}
     if not dark:
         return ()
-    which = [names[index] for index in dark] if names else []
     if not names and len(dark) < len(sample):
-        which = [image.name for index in dark if isinstance(image := images[index], Path)]
+        names = [image.name if isinstance(image, Path) else "" for image in images]
+    which = [name for index in dark if names and (name := names[index])]
     fix = (
         "predictions mean little unless the model was trained on images as dark. If they hold 12 bits, rescale them to "
         "fill 16, or use a model that was trained with `bits` 12 (onepeak train --bits 12)"

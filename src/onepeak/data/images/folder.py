@@ -214,13 +214,10 @@ def image_files(paths: Sequence[Path], *, root: Path, written: Sequence[object])
     notes = []
     if outside := sum(path.is_absolute() for path in own):
         notes.append(f"{counted(outside, 'image')} with an absolute path: the list works on this machine only")
-    texts = [str(text).strip() for text in written]
-    if added := sum(not text.endswith(path.suffix) for text, path in zip(texts, paths, strict=True)):
-        notes.append(f"added the file extension to {counted(added, 'path')}")
-    other = [pair for pair in zip(texts, paths, strict=True) if not _as_written(*pair)]
-    if other:
+    pairs = [(_plain(str(text).strip()), path) for text, path in zip(written, paths, strict=True)]
+    if other := [(text, path) for text, path in pairs if text != _plain(str(path))]:
         text, path = other[0]
-        notes.append(f"found {counted(len(other), 'image')} by the end of the path, such as {path} for {text}")
+        notes.append(f"{counted(len(other), 'path')} written otherwise than on disk, such as {text} for {path}")
     return ImageFiles(root=root, paths=tuple(path.as_posix() for path in own)), tuple(notes)
 
 
@@ -322,9 +319,8 @@ def _is_image(path: PurePath | None) -> bool:
     return path is not None and path.suffix.lower() in IMAGE_SUFFIXES
 
 
-def _as_written(text: str, path: Path) -> bool:
-    plain, own = (posixpath.normpath(each.replace("\\", "/")) for each in (text, str(path)))
-    return plain in (own, own.removesuffix(path.suffix))
+def _plain(path: str) -> str:
+    return posixpath.normpath(path.replace("\\", "/"))
 
 
 def _from_root(root: Path, path: Path) -> Path:

@@ -96,16 +96,15 @@ def read_index(folder: Path) -> StoreIndex:
 
 def file_states(items: ImageFiles) -> list[ImageFile]:
     """Returns size and modification time of every file; both are negative for one that is absent or not readable."""
-    return [_image_file(os.path.join(items.root, path)) for path in items.paths]  # noqa: PTH118 (a Path each is slow)
-
-
-def _image_file(path: str) -> ImageFile:
-    try:
-        status = os.stat(path)  # noqa: PTH116
-    except OSError:
-        return ImageFile(path, -1, -1)
-    readable = os.access(path, os.R_OK)  # so that a file counts as changed once it becomes readable
-    return ImageFile(path, status.st_size, status.st_mtime_ns) if readable else ImageFile(path, -2, -2)
+    states = []
+    for name in items.paths:
+        path, size, changed = os.path.join(items.root, name), -1, -1  # noqa: PTH118 (a Path each is slow)
+        with suppress(OSError):
+            status = os.stat(path)  # noqa: PTH116
+            readable = os.access(path, os.R_OK)  # so that a file counts as changed once it becomes readable
+            size, changed = (status.st_size, status.st_mtime_ns) if readable else (-2, -2)
+        states.append(ImageFile(path, size, changed))
+    return states
 
 
 def store_key(items: ImageFiles | ImageArrays, files: list[ImageFile], resize: Resize, bits: int | None = None) -> str:
