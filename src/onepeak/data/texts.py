@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from onepeak._core.files import write_in_one_step
+from onepeak._core.files import in_one_step
 from onepeak._core.wording import counted
 from onepeak.data.images.store.build import progress_of
 from onepeak.data.images.store.index import default_cache_dir
@@ -91,13 +91,8 @@ def _cached(
         with progress_of(False if quiet else None, title="Reading texts", total=len(distinct)) as advance:
             features, parts = encoder.features(distinct, progress=advance)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-
-        def write(part: Path) -> None:
-            with part.open("wb") as file:
-                np.savez(file, features=features, parts=parts)
-            part.chmod(0o600)
-
-        write_in_one_step(path, write)
+        with in_one_step(path) as unfinished, unfinished.open("wb") as file:
+            np.savez(file, features=features, parts=parts)
     place = {text: index for index, text in enumerate(distinct)}
     with np.load(path, allow_pickle=False) as found:
         own = [place[text] for text in texts]

@@ -47,7 +47,6 @@ class TimmBackbone(nn.Module):
     def __init__(self, name: str, *, pretrained: bool = False) -> None:
         super().__init__()
         timm = require("timm", extra="train", purpose="A backbone by name")
-        _check_name(timm, name, pretrained)
         self.name = name
         self.model = _create(timm, name, pretrained)
         self.num_channels = self._look()
@@ -70,10 +69,10 @@ class TimmBackbone(nn.Module):
     def _maps(self, images: Tensor) -> Tensor:
         if self.gives_maps:
             maps: Tensor = self.model(images)
-            return maps
-        layout: dict[str, Any] = {"norm": True, "output_fmt": "NCHW", "intermediates_only": True}
-        last: Tensor = self.model.forward_intermediates(images, indices=1, **layout)[-1]
-        return last
+        else:
+            layout: dict[str, Any] = {"norm": True, "output_fmt": "NCHW", "intermediates_only": True}
+            maps = self.model.forward_intermediates(images, indices=1, **layout)[-1]
+        return maps
 
     @torch.no_grad()
     def _look(self) -> int:
@@ -94,7 +93,7 @@ class TimmBackbone(nn.Module):
         raise _no_maps(self.name)
 
 
-def _check_name(timm: ModuleType, name: str, pretrained: bool) -> None:
+def _create(timm: ModuleType, name: str, pretrained: bool) -> Any:
     if not timm.is_model(name):
         names = ["mlp", "small", *timm.list_models()]
         known = f"Known: mlp, small, and the {len(names) - 2} of timm.list_models()."
@@ -102,8 +101,6 @@ def _check_name(timm: ModuleType, name: str, pretrained: bool) -> None:
     if pretrained and not timm.is_model_pretrained(name):
         raise InputError(f"timm has no pretrained weights for {name!r}: leave them out, or give a file with --weights.")
 
-
-def _create(timm: ModuleType, name: str, pretrained: bool) -> Any:
     # Some families cannot be built without pooling; their maps are taken before it.
     for pooling in ({"global_pool": ""}, {}):
         for options in _ANY_SIZE:

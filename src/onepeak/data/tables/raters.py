@@ -41,7 +41,7 @@ def read_ratings(frame: Frame, *, order: Order | None, rows: Sequence[Hashable])
     read, wrong = read_labels(
         [written[rater][row] for row, rater in given], order=order, rows=[rows[row] for row, _ in given]
     )
-    faults += [_of_rows(fault, given) for fault in wrong]
+    faults += [replace(fault, indices=tuple(sorted({given[n][0] for n in fault.indices}))) for fault in wrong]
     if read is None:
         return None, None, faults
     ratings = np.full((len(frame), len(raters)), -1, dtype=np.int64)
@@ -86,9 +86,3 @@ def read_probabilities(frame: Frame, *, order: Order | None, rows: Sequence[Hash
     found = LabelDistribution.of(votes, columns=names)
     notes = (f"labels are probabilities in {listed(names)}; {_MEDIAN}", f"order: {shown_order(classes)}")
     return OrderedLabels(labels=found.medians, classes=classes, notes=notes), found, faults
-
-
-def _of_rows(fault: Fault, given: Sequence[tuple[int, int]]) -> Fault:
-    """A fault in some ratings as one in their rows."""
-    rows = tuple(sorted({given[index][0] for index in fault.indices}))
-    return replace(fault, indices=rows)

@@ -161,14 +161,9 @@ def opened_or_written(cache_dir: Path, key: str, write: Callable[[Path], StoreIn
         cache_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"`cache_dir` must be a folder that can be written to, got {cache_dir}: {error}.") from None
-    finished = store_folder(cache_dir, key)
+    finished, folder = store_folder(cache_dir, key), building_folder(cache_dir, key)
     with suppress(StoreError):
         return open_store(finished)
-    return _built(cache_dir, key, write, finished)
-
-
-def _built(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex], finished: Path) -> ImageStore:
-    folder = building_folder(cache_dir, key)
     try:
         remove_leftovers(cache_dir)
         with only_builder(cache_dir, key):
