@@ -21,6 +21,8 @@ _MOST_COLUMNS = 8
 _MOST_FAILED = 5
 _HEADLINES = ("mae", "accuracy", "accuracy_within_1", "soi_predicted", "unimodal", "qwk", "rps", "nll", "ece")
 """What most people want to know: error, order, the posteriors. --json has every metric."""
+_AS_MEASURED = ("confusion", "metrics", "calibrated", "paradoxical", "noticeably_paradoxical", "notes")
+"""What JSON has as `Evaluation` has it."""
 _CONFIDENCE = "95 % confidence"
 """The column of confidence intervals: not of the model's intervals of classes."""
 
@@ -148,19 +150,14 @@ def _record(model: "Model", name: str, part: str | None, found: "Evaluation") ->
         "items": len(found.labels),
         "trained_on": found.num_trained_on,
         "classes": dict(zip(model.classes, found.class_counts, strict=True)),
-        "confusion": found.confusion,
         "intervals_by_class": _intervals_by_class(model.classes, found),
-        "metrics": found.metrics,
-        "calibrated": found.calibrated,
-        "paradoxical": found.paradoxical,
-        "noticeably_paradoxical": found.noticeably_paradoxical,
+        **{name: getattr(found, name) for name in _AS_MEASURED},
         **({"subgroups": found.subgroups} if found.subgroups else {}),
         **cost,
         **({} if found.label_distribution is None else {"label_distribution": found.label_distribution}),
         "confidence": confidence,
         "chance": {each.name: each.chance(num_classes, decision) for each in METRICS if each.chance is not None},
         "failed": [{"path": row.source, "error": row.error} for row in found.failed],
-        "notes": found.notes,
     }
 
 

@@ -43,7 +43,7 @@ def findings(
     """What does not count on one data set, which method to take, consistency, probabilities, what to do next."""
     orders = summary[summary["metric"] == "soi_predicted"]
     chance = dict(zip(orders["method"], orders["chance"], strict=True))
-    found = [Finding(text=text) for text in _doubts(runs, chance)]
+    found = [Finding(text=text) for text in _rows_that_do_not_count(runs, chance)]
     against = summary["against"].iloc[0]
     planned = planned_comparison(runs, alone=alone, against=against)
     mae = summary[summary["metric"] == "mae"]
@@ -164,7 +164,7 @@ def _probabilities(summary: Frame, calibration: Mapping[str, CalibrationSummary]
     return [Finding(text=text, details=tuple(details))]
 
 
-def _doubts(runs: Frame, chance: Mapping[str, float]) -> list[str]:
+def _rows_that_do_not_count(runs: Frame, chance: Mapping[str, float]) -> list[str]:
     """Rows most runs of which kept one of their first epochs, out of order, and rows no better than a constant."""
     found, flat = [], []
     for label, own in runs.groupby("label", sort=False):

@@ -93,8 +93,8 @@ COLUMNS = (
 def summary(results: Frame, *, metrics: Iterable[str] | None = None, against: str | None = None) -> Frame:
     """The test parts of the runs in long form: one row per data set, metric and method, with the columns `COLUMNS`.
 
-    `docs/written.md` says what they mean. Means are compared over the splits and folds that all methods have: over
-    other runs they would compare easy splits with hard ones.
+    The page "What a comparison writes" of the documentation says what they mean. Means are compared over the splits and
+    folds that all methods have: over other runs they would compare easy splits with hard ones.
 
     Args:
         results: As `onepeak.experiment.results.read_results` gives them.

@@ -54,36 +54,31 @@ def test_the_table_shows_what_is_done_at_work_failed_and_found(progress, clock):
     assert lines[-1].strip() == "1 of 4 runs done, 1 min 5 s so far, about 14 s left"
 
 
-def test_without_a_terminal_ends_are_told_at_once_and_the_rest_now_and_then(progress, clock):
-    said = []
-    lines = Lines(progress, said.append, clock=clock)
+def test_without_a_terminal_ends_are_told_at_once_and_the_rest_now_and_then(progress, clock, capsys):
+    lines = Lines(progress)
     lines.tell(Started(run=RUNS[0]))
     lines.tell(EpochDone(run=RUNS[0], row={"epoch": 0, "seconds": 2.0}))
-    assert said == []
     clock.now = 11.0
-    lines.tell(EpochDone(run=RUNS[0], row={"epoch": 1, "seconds": 2.0}))
-    assert said == ["ce/split0-fold0 epoch 2/5 (0 of 4 runs done; about 1 min 39 s left)"]
-    lines.tell(EpochDone(run=RUNS[0], row={"epoch": 2, "seconds": 2.0}))
-    assert len(said) == 1
+    for epoch in (1, 2):
+        lines.tell(EpochDone(run=RUNS[0], row={"epoch": epoch, "seconds": 2.0}))
     lines.tell(Finished(run=RUNS[0], result=RESULT))
     lines.tell(Lost(run=RUNS[1], message="gone"))
     lines.tell(Failed(run=RUNS[1], message="no luck"))
-    assert said[1:] == [
+    assert capsys.readouterr().err.splitlines() == [
+        "ce/split0-fold0 epoch 2/5 (0 of 4 runs done; about 1 min 39 s left)",
         "ce/split0-fold0: MAE 0.500, SOI 97.5% (1 of 4 runs done)",
         "elb/split0-fold0 starts again: gone (1 of 4 runs done)",
         "elb/split0-fold0 failed: no luck (1 of 4 runs done)",
     ]
 
 
-def test_runs_that_were_finished_before_are_one_line(progress):
-    said = []
-    lines = Lines(progress, said.append, clock=lambda: 0.0)
+def test_runs_that_were_finished_before_are_one_line(progress, capsys):
+    lines = Lines(progress)
     lines.tell(Finished(run=RUNS[0], result=RESULT))
     lines.tell(Finished(run=RUNS[1], result=RESULT))
-    assert said == []
     lines.tell(Elsewhere(run=RUNS[2]))
     lines.tell(Finished(run=RUNS[2], result=RESULT))
-    assert said == [
+    assert capsys.readouterr().err.splitlines() == [
         "2 runs were finished before (2 of 4 runs done)",
         "ce/split1-fold0: MAE 0.500, SOI 97.5% (3 of 4 runs done)",
     ]

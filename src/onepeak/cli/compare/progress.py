@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import typer
@@ -79,16 +79,9 @@ def live_table(progress: Progress, *, elapsed: float) -> "Group":
 class Lines:
     """A line for every run that ends, one for all that had ended before, and one now and then on all of them."""
 
-    def __init__(
-        self,
-        progress: Progress,
-        say: Callable[[str], object] | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, progress: Progress) -> None:
         self.progress = progress
-        self.say = say or (lambda line: typer.echo(line, err=True))
-        self.clock = clock
-        self.spoke = clock()
+        self.spoke = progress.clock()
         self.before = 0
         """Runs that were finished before, of which nothing was said yet."""
 
@@ -107,7 +100,7 @@ class Lines:
                 self._say(f"{run.name}: MAE {test['mae']:.3f}, SOI {test['soi_predicted']:.1%} ({self._count()})")
             case Failed() | Lost():
                 self._say(f"{_failure_text(event)} ({self._count()})")
-            case _ if self.clock() - self.spoke >= _EVERY:
+            case _ if self.progress.clock() - self.spoke >= _EVERY:
                 at_work = [each for method in self.progress.methods.values() for each in _at_work(method)]
                 left = self.progress.left_in_words()
                 rest = "" if left is None else f"; {left}"
@@ -121,8 +114,8 @@ class Lines:
             self.before = 0
 
     def _say(self, line: str) -> None:
-        self.say(line)
-        self.spoke = self.clock()
+        typer.echo(line, err=True)
+        self.spoke = self.progress.clock()
 
     def _count(self) -> str:
         return f"{self.progress.count('finished')} of {self.progress.count('total')} runs done"
