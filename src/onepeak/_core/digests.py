@@ -20,12 +20,7 @@ def digests_of(folder: Path, names: Iterable[str]) -> dict[str, str]:
 
 
 def digests_text(digests: Mapping[str, str]) -> str:
-    r"""Returns the text of a file of digests.
-
-    Example:
-        >>> digests_text({"a.json": "0f"})
-        '0f  a.json\n'
-    """
+    """Returns the text of a file of digests."""
     return "".join(f"{digest}  {name}\n" for name, digest in digests.items())
 
 

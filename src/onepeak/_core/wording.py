@@ -84,25 +84,12 @@ _MOST_FILES = 10_000
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The question, with a leading space; empty if no known name is close.
-
-    Example:
-        >>> did_you_mean("gren", ["red", "green"]), did_you_mean("blue", ["red", "green"])
-        (" Did you mean 'green'?", '')
-    """
+    """The question, with a leading space; empty if no known name is close."""
     return _question(name, {each: each for each in known}, _NEAR)
 
 
 def did_you_mean_file(path: Path) -> str:
-    """The question about a missing file or folder, with a leading space; compares it with its siblings.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     (Path(folder) / "scans.csv").touch()
-        ...     did_you_mean_file(Path(folder) / "scan.csv").endswith("scans.csv'?")
-        True
-    """
+    """The question about a missing file or folder, with a leading space; compares it with its siblings."""
     try:
         if path.exists():  # the error has another cause
             return ""

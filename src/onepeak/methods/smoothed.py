@@ -113,10 +113,6 @@ def smoothed(outputs: Outputs) -> Outputs:
     """The mean of the outputs and of their averages over 3, 5, 9, ... neighbours, fewer at both ends.
 
     The sum over twice the reach on one side is the sum of two sums over the reach, so it takes log2(n) steps.
-
-    Example:
-        >>> smoothed(torch.tensor([0.0, 6.0, 0.0]))
-        tensor([1.6667, 3.3333, 1.6667])
     """
     length = outputs.shape[-1]
     num_before = torch.arange(length, device=outputs.device)

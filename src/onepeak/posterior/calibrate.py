@@ -74,10 +74,6 @@ def best_without_bound(log_probs: LogProbs, labels: Labels) -> bool:
 
     The likelihood then has no maximum: it rises with every lower temperature. Such samples do not determine a
     temperature.
-
-    Example:
-        >>> best_without_bound(torch.tensor([[0.6, 0.4], [0.3, 0.7]]).log(), torch.tensor([0, 1]))
-        True
     """
     at_label = log_probs.gather(-1, labels.to(log_probs.device).long().unsqueeze(-1)).squeeze(-1)
     return bool((at_label == log_probs.amax(dim=-1)).all())

@@ -138,11 +138,6 @@ def conformal_threshold(scores: Tensor, alpha: float) -> float:
 
     It is the :math:`\lceil (n + 1) (1 - \alpha) \rceil`-th smallest of n scores, infinite if there are fewer than
     1 / alpha - 1.
-
-    Example:
-        >>> import torch
-        >>> conformal_threshold(torch.arange(1.0, 10.0), 0.2), conformal_threshold(torch.arange(1.0, 10.0), 0.05)
-        (8.0, inf)
     """
     rank = conformal_rank(scores.numel(), alpha)
     return math.inf if rank > scores.numel() else float(scores.flatten().kthvalue(rank).values)
@@ -160,12 +155,7 @@ def smallest_alpha(count: int) -> float:
 
 
 def conformal_rank(count: int, alpha: float) -> int:
-    """The rank of the threshold among `count` scores, from 1 for the lowest; count + 1 if there are too few.
-
-    Example:
-        >>> conformal_rank(9, 0.2), conformal_rank(9, 0.05)
-        (8, 10)
-    """
+    """The rank of the threshold among `count` scores, from 1 for the lowest; count + 1 if there are too few."""
     check_number("alpha", alpha, above=0, below=1)
     return math.ceil((count + 1) * (1 - _exact(alpha)))
 
@@ -187,10 +177,6 @@ def nested_scores(log_probs: LogProbs, *, own: bool = False) -> Scores:
     score 0 and a label of probability 0 has score infinity. Scores rise away from the mode, so the labels up to any
     score form an interval. If the posterior has one peak, it is the highest-density set. With `own`, a label's own
     probability counts as inside; the mode then has a score above 0.
-
-    Example:
-        >>> nested_scores(torch.tensor([0.1, 0.6, 0.25, 0.05]).log().double()).neg().exp()
-        tensor([0.1500, 1.0000, 0.4000, 0.0500], dtype=torch.float64)
     """
     # without float64 the sums of small tails could not separate labels
     scores = _on_cpu_without_float64(log_probs).log_softmax(dim=-1)
@@ -219,10 +205,6 @@ def length_scores(log_probs: LogProbs) -> Scores:
     score of a label is :math:`- \log (1 - P)` for the most probable interval that is one label shorter than the first
     of these to contain it; the mode has score 0. These intervals need not contain the shorter ones: labels that have
     joined stay, so the labels up to any score form an interval.
-
-    Example:
-        >>> length_scores(torch.tensor([0.5, 0.0, 0.1, 0.4]).log().double()).neg().exp()
-        tensor([1.0000, 0.5000, 0.5000, 0.4000], dtype=torch.float64)
     """
     probs = _on_cpu_without_float64(log_probs).softmax(dim=-1)
     num_classes = probs.shape[-1]
@@ -246,10 +228,6 @@ def rps_scores(log_probs: LogProbs) -> Scores:
     r"""The ranked probability score :math:`\sum_k (P(y \le k) - 1[l \le k])^2` of each label l.
 
     It is convex in the label, with its minimum at the median: the labels up to any score form an interval.
-
-    Example:
-        >>> rps_scores(torch.tensor([0.1, 0.6, 0.3]).log().double())
-        tensor([0.9000, 0.1000, 0.5000], dtype=torch.float64)
     """
     below = _on_cpu_without_float64(log_probs).softmax(dim=-1).cumsum(dim=-1)[..., :-1]
     nothing = torch.zeros_like(below[..., :1])
@@ -390,12 +368,7 @@ def _beta_quantile(chance: float, rank: int, count: int) -> float:
 
 
 def binomial_at_most(hits: int, count: int, chance: float) -> float:
-    """The probability of at most `hits` hits in `count` trials.
-
-    Example:
-        >>> round(binomial_at_most(1, 3, 0.5), 6)
-        0.5
-    """
+    """The probability of at most `hits` hits in `count` trials."""
     k, n = torch.arange(hits + 1, dtype=torch.float64), torch.tensor(float(count), dtype=torch.float64)
     ways = (n + 1).lgamma() - (k + 1).lgamma() - (n - k + 1).lgamma()
     return float((ways + k * math.log(chance) + (n - k) * math.log1p(-chance)).logsumexp(0).exp())

@@ -36,11 +36,6 @@ def prefix_fits(values: LogProbs, distance: Distance) -> tuple[LogProbs, LogProb
         starts   0     1   2   2   4     start of the top block of the prefix that ends here
         means   -inf   1   4   3   6     its mean: at 3, the mean of 4 and 2
         costs    0     0   0   2   2     distance of the prefix from its fit
-
-    Example:
-        >>> means, distances = prefix_fits(torch.tensor([[1.0, 4.0, 2.0, 6.0]]).log(), "squared")
-        >>> means.exp(), distances
-        (tensor([[1., 4., 3., 6.]]), tensor([[0., 0., 2., 2.]]))
     """
     num_classes = values.shape[-1]
     rows = values.reshape(-1, num_classes)
@@ -164,10 +159,6 @@ def scan(values: Tensor, combine: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
     """Combines each value with all values before it; `combine` must be associative.
 
     Each pass doubles the reach, so c values take about log2(c) passes.
-
-    Example:
-        >>> scan(torch.tensor([3.0, 5.0, 2.0, 4.0]), torch.minimum)
-        tensor([3., 3., 2., 2.])
     """
     reach = 1
     while reach < values.shape[-1]:
@@ -181,9 +172,5 @@ def add_in_log(first: Tensor, second: Tensor) -> Tensor:
     """log(exp(first) + exp(second)) for finite values.
 
     Replaces `torch.logaddexp`, which is exported to ONNX as exactly this formula and underflows there.
-
-    Example:
-        >>> add_in_log(torch.tensor(-1e4), torch.tensor(-1e4))
-        tensor(-9999.3066)
     """
     return torch.maximum(first, second) + (-(first - second).abs()).exp().log1p()

@@ -96,12 +96,6 @@ def sensitivity_threshold(values: Tensor, positive: Tensor, sensitivity: float, 
 
     Returns:
         The threshold; None if there are too few positive samples for any.
-
-    Example:
-        >>> sensitivity_threshold(torch.arange(100.0), torch.ones(100).bool(), 0.95, confidence=0.95)
-        1.0
-        >>> sensitivity_threshold(torch.arange(50.0), torch.ones(50).bool(), 0.95, confidence=0.95) is None
-        True
     """
     check_number("sensitivity", sensitivity, above=0, below=1)
     check_number("confidence", confidence, above=0, below=1)
@@ -118,11 +112,6 @@ def error_threshold(values: Tensor, wrong: Tensor, error: float, *, confidence: 
     Of 20 thresholds, which answer 5, 10, ... 100 % of the samples, it is the highest at which a binomial test rejects a
     larger error at the level :math:`(1 - c) / 20`: over samples like these, the error then holds with confidence c
     (Learn then test; Angelopoulos et al. 2021). None if no threshold does.
-
-    Example:
-        >>> wrong = torch.arange(1000) >= 700
-        >>> error_threshold(torch.arange(1000.0), wrong, 0.1, confidence=0.95)
-        750.0
     """
     check_number("error", error, above=0, below=1)
     check_number("confidence", confidence, above=0, below=1)
@@ -142,24 +131,14 @@ _STEPS = 20
 
 
 def risk_coverage(values: Tensor, losses: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns the shares that are answered, from 1/n to 1, and the mean loss of those, the surest first.
-
-    Example:
-        >>> risk_coverage(torch.tensor([0.1, 0.9]), torch.tensor([0.0, 1.0]))
-        (tensor([0.5000, 1.0000], dtype=torch.float64), tensor([0.0000, 0.5000], dtype=torch.float64))
-    """
+    """Returns the shares that are answered, from 1/n to 1, and the mean loss of those, the surest first."""
     order = values.argsort(stable=True)
     count = torch.arange(1, len(values) + 1, dtype=torch.float64)
     return count / len(values), losses.double()[order].cumsum(0) / count
 
 
 def area_under_roc(values: Tensor, positive: Tensor) -> float:
-    """Returns how often a positive sample has a higher value than another; ties count half.
-
-    Example:
-        >>> area_under_roc(torch.tensor([0.1, 0.4, 0.4, 0.8]), torch.tensor([False, False, True, True]))
-        0.875
-    """
+    """Returns how often a positive sample has a higher value than another; ties count half."""
     yes, no = values[positive].double(), values[~positive].double().sort().values
     if not len(yes) or not len(no):
         return math.nan
