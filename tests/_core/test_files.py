@@ -1,12 +1,10 @@
 import errno
 import fcntl
 import re
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
-import onepeak
 from onepeak._core.files import (
     NoLocksError,
     NotWrittenError,
@@ -108,13 +106,6 @@ def test_the_home_of_nobody_is_refused_where_data_images_and_models_are_opened(t
             InputError, match=re.escape(f"must name an existing home folder, got {NOBODYS}: use the absolute path.")
         ):
             opened()
-
-
-def test_no_other_module_expands_paths():
-    package = Path(onepeak.__file__).parent
-    assert [path.name for path in package.rglob("*.py") if ".expanduser(" in path.read_text(encoding="utf-8")] == [
-        "files.py"
-    ]
 
 
 def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path):

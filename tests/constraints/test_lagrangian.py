@@ -46,17 +46,6 @@ def test_what_is_seen_in_evaluation_and_nothing_at_all_move_no_multiplier():
     assert torch.equal(constraint.duals, before)
 
 
-def test_a_run_that_is_stopped_after_an_update_goes_on_with_its_multipliers():
-    whole, second = (AugmentedLagrangian(num_classes=6) for _ in range(2))
-    whole(SCORES[:5], LABELS[:5])
-    whole.tighten()
-    second.load_state_dict(whole.state_dict())
-    for constraint in (whole, second):
-        constraint(SCORES[5:], LABELS[5:])
-        constraint.tighten()
-    assert torch.equal(second.duals, whole.duals)
-
-
 def test_what_a_process_has_seen_is_no_buffer_which_the_first_process_would_overwrite():
     assert [name for name, _ in AugmentedLagrangian(num_classes=6).named_buffers()] == ["duals"]
 

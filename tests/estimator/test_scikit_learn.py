@@ -12,7 +12,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import VotingClassifier
 from sklearn.feature_selection import RFE
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -146,21 +146,6 @@ def test_groups_reach_the_fit_in_a_pipeline_and_by_routing(planted):
     with config_context(enable_metadata_routing=True):
         routed = make_pipeline(FunctionTransformer(), clone(model).set_fit_request(groups=True))
         np.testing.assert_array_equal(routed.fit(rows, labels, groups=groups).predict_proba(rows), direct)
-
-
-@pytest.mark.parametrize("routing", [True, False])
-def test_groups_are_cut_into_folds_with_their_rows(planted, routing):
-    rows, labels = planted
-    groups = np.arange(150) // 5
-    model, folds = OrdinalClassifier(**QUICK, validation_fraction=0.5), GroupKFold(2)
-    given = {"params": {"groups": groups}} | ({} if routing else {"groups": groups})
-    with config_context(enable_metadata_routing=routing):
-        if routing:
-            model.set_fit_request(groups=True)
-        found = cross_validate(model, rows, labels, cv=folds, return_estimator=True, **given)
-    for estimator, (train, _) in zip(found["estimator"], folds.split(rows, labels, groups), strict=True):
-        direct = clone(model).fit(rows[train], labels[train], groups=groups[train])
-        np.testing.assert_array_equal(estimator.predict_proba(rows), direct.predict_proba(rows))
 
 
 @pytest.mark.bad_input

@@ -85,13 +85,6 @@ def test_a_weight_is_a_number_of_copies(scorer):
 
 @pytest.mark.bad_input
 @pytest.mark.parametrize("scorer", ALL.values(), ids=ALL)
-def test_a_label_that_the_classifier_does_not_know_is_named_with_the_fix(scorer):
-    with pytest.raises(InputError, match=r"got 'huge': if they are classes too, name all labels in .* `order=`"):
-        scorer(Told(), ["low"], ["huge"])
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize("scorer", ALL.values(), ids=ALL)
 def test_a_regressor_is_told_what_to_use(scorer, samples):
     rows, labels = samples
     for model in (Ridge().fit(rows, labels), make_pipeline(StandardScaler(), Ridge()).fit(rows, labels)):

@@ -52,12 +52,6 @@ def test_every_setting_of_a_record_reaches_the_method():
                 assert not torch.equal(changed.loss(outputs, LABELS), plain.loss(outputs, LABELS))
 
 
-def test_constraints_can_be_put_on_constrained_methods():
-    built = method("elb+pn", num_classes=5, t=2.0, weight=0.5)
-    assert built.base.constraint.t.item() == 2.0
-    assert built.constraint.weight == 0.5
-
-
 def test_the_variant_reaches_the_base_under_a_constraint():
     assert method("po+elb", num_classes=5, variant="as_published").base.variant == "as_published"
     assert method("po+elb", num_classes=5).base.variant == "corrected"

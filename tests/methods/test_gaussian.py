@@ -1,9 +1,8 @@
 import pytest
 import torch
-from scipy import stats
 from scipy.stats import norm
 
-from onepeak.methods.gaussian import NARROWEST, Gaussian, Regression, TruncatedNormal, gaussian_scores
+from onepeak.methods.gaussian import NARROWEST, Gaussian, Regression, gaussian_scores
 
 
 def test_the_deviation_is_held_between_next_to_nothing_and_the_scale():
@@ -27,12 +26,3 @@ def test_the_width_of_the_posterior_is_what_was_set_and_changes_no_loss():
         spread = method.log_probs(outputs).exp() @ (torch.arange(41.0, dtype=torch.float64) - 20).square()
         assert spread.item() == pytest.approx(variance, rel=1e-3)
     assert narrow.loss(outputs, torch.tensor([3])) == wide.loss(outputs, torch.tensor([3]))
-
-
-def test_the_posterior_is_that_of_scipys_truncated_normal():
-    outputs, deviation = torch.tensor([[-1.2], [0.1], [0.9]], dtype=torch.float64), 1.5
-    normal = TruncatedNormal(num_classes=5, deviation=deviation)
-    for output, probs in zip(outputs[:, 0].tolist(), normal.log_probs(outputs).exp(), strict=True):
-        mean = (output + 1) * 2
-        law = stats.truncnorm((-0.5 - mean) / deviation, (4.5 - mean) / deviation, mean, deviation)
-        assert probs.tolist() == pytest.approx([law.cdf(k + 0.5) - law.cdf(k - 0.5) for k in range(5)])

@@ -3,9 +3,8 @@ import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from onepeak.constraints import LogBarrier, order_gaps
+from onepeak.constraints import order_gaps
 from onepeak.errors import InputError
-from onepeak.methods.constrained import Constrained
 from onepeak.methods.reencode import Reencode
 from onepeak.methods.slopes import Slopes
 from onepeak.posterior import median
@@ -67,16 +66,6 @@ def test_as_published_an_ideal_answer_is_in_order_only_above_its_label(num_class
     # read as slopes the very same outputs are in order throughout
     slopes = Reencode(num_classes, posterior="slopes")
     assert (order_gaps(slopes.log_probs(ideal), slopes.predict(ideal)) < 0).all()
-
-
-@pytest.mark.bad_input
-def test_levels_have_no_class_scores_to_constrain():
-    message = r"`ren` read as levels has no class scores to constrain: use posterior='slopes'\."
-    ren = Reencode(num_classes=4)
-    with pytest.raises(InputError, match=message):
-        ren.class_scores(torch.zeros(1, 4))
-    with pytest.raises(InputError, match=message):
-        Constrained(ren, LogBarrier(num_classes=4))
 
 
 @pytest.mark.bad_input

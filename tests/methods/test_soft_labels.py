@@ -72,14 +72,6 @@ def test_the_label_is_the_only_peak(make):
             assert is_unimodal(targets.log()).all()
 
 
-@pytest.mark.parametrize("outside", [0.01, 0.1, 0.3])
-def test_the_share_outside_the_label_is_what_was_asked_for(outside):
-    targets = triangular(9, outside=outside).targets
-    assert targets[0, 0].item() == pytest.approx(1 - outside)
-    assert targets[4, 4].item() == pytest.approx(1 - 2 * outside)
-    assert targets[8, 8].item() == pytest.approx(1 - outside)
-
-
 def test_beta_targets_are_the_integrals_of_scipys_density():
     for num_classes in [2, 5, 30]:
         for deviation in [0.3, 0.5, 0.75]:

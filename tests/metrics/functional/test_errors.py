@@ -75,17 +75,11 @@ def test_wrong_labels_are_named():
     right = torch.tensor([0, 1])
     with pytest.raises(ValueError, match="`labels` must be a tensor of integers, got list"):
         mean_absolute_error(right, [0, 1])
-    with pytest.raises(ValueError, match=r"`predicted` must be a tensor of integers, got torch\.float32"):
-        mean_absolute_error(torch.tensor([0.0, 1.0]), right)
     with pytest.raises(ValueError, match=r"`predicted` must have shape \(2,\), one per sample, got \(3,\)"):
         mean_absolute_error(torch.tensor([0, 1, 2]), right)
     with pytest.raises(ValueError, match="`labels` must be integers >= 0, got -1"):
         accuracy(right, torch.tensor([0, -1]))
-    with pytest.raises(ValueError, match="`predicted` must be integers from 0 to 1, got 2"):
-        average_mean_absolute_error(torch.tensor([0, 2]), right, num_classes=2)
     with pytest.raises(ValueError, match="`k` must be an integer >= 0, got -1"):
         accuracy_within(right, right, k=-1)
-    with pytest.raises(ValueError, match="`sample_weight` must be finite and >= 0, got -1"):
-        accuracy(right, right, sample_weight=torch.tensor([1.0, -1.0]))
     with pytest.raises(ValueError, match=r"`sample_weight` must have shape \(2,\), got \(1,\)"):
         accuracy(right, right, sample_weight=torch.tensor([1.0]))
