@@ -6,30 +6,27 @@ import torch
 
 from onepeak.metrics.catalog import NAMES
 from onepeak.posterior.predictions import Predictions
-from onepeak.serving import Prediction, confidence, evaluate
+from onepeak.serving import confidence, evaluate
 from onepeak.serving.confidence import WITHOUT_INTERVAL, confidence_of
 from onepeak.training.evaluate import measure
 from trained_models import table_run
 
 
 def answers(count, *, num_classes=3, seed=0):
-    """What a model said of some items: as measured, and as predicted."""
+    """What a model said of some items."""
     random = torch.Generator().manual_seed(seed)
     labels = torch.randint(num_classes, (count,), generator=random)
     scores = 2 * torch.randn(count, num_classes, generator=random)
     scores[torch.arange(count), labels] += 2
-    log_probs, intervals = scores.log_softmax(-1), torch.stack([labels.clamp(max=1), labels.clamp(min=1)], dim=1)
+    intervals = torch.stack([labels.clamp(max=1), labels.clamp(min=1)], dim=1)
     intervals[::4] = 0
-    said = scores.argmax(-1)
-    measured = Predictions(items=np.arange(count), truth=labels, predicted_index=said, log_probs=log_probs)
-    shown = Prediction(
-        classes=tuple(map(str, range(num_classes))),
-        predicted_index=said,
-        log_probs=log_probs,
-        intervals=intervals,
-        sources=tuple(range(count)),
+    return Predictions(
+        truth=labels, predicted_index=scores.argmax(-1), log_probs=scores.log_softmax(-1), intervals=intervals
     )
-    return measured, shown
+
+
+def sure_of(found, *, costs=None, groups=None):
+    return confidence_of(found, found, costs=costs, groups=groups)
 
 
 def test_every_figure_lies_in_its_interval(table_model):
@@ -48,7 +45,7 @@ def test_every_figure_lies_in_its_interval(table_model):
     assert all(inside)
     assert evaluate(table_model, part).confidence is None
     always_one = {"accuracy_within_3", "accuracy_within_5"}  # there are few classes
-    others = confidence_of(*answers(80), costs=None, groups=None).metrics
+    others = sure_of(answers(80)).metrics
     assert {name for name, each in others.items() if each is None} == set(WITHOUT_INTERVAL) | always_one
 
 
@@ -71,47 +68,32 @@ def test_the_groups_of_the_data_are_those_resampled_and_ten_are_needed(table_mod
 
 
 def test_shares_and_means_have_the_spread_of_their_standard_errors():
-    measured, shown = answers(400)
-    costs = (measured.truth - measured.predicted_index).abs().double() ** 2
-    sure = confidence_of(measured, shown, costs=costs, groups=None)
-    covered = ((shown.intervals[:, 0] <= measured.truth) & (measured.truth <= shown.intervals[:, 1])).double()
-    nll = -measured.log_probs.gather(1, measured.truth.unsqueeze(1)).squeeze(1).double()
+    said = answers(400)
+    low, high = said.intervals.unbind(dim=1)
+    costs = (said.truth - said.predicted_index).abs().double() ** 2
+    sure = sure_of(said, costs=costs)
     found = {"cost": sure.cost, "paradoxical": sure.paradoxical, **sure.calibrated}
     for name, values in {
         "cost": costs,
-        "paradoxical": shown.paradoxical.double(),
-        "coverage": covered,
-        "interval_size": (shown.intervals[:, 1] - shown.intervals[:, 0] + 1).double(),
-        "nll": nll,
+        "paradoxical": said.paradoxical.double(),
+        "coverage": ((low <= said.truth) & (said.truth <= high)).double(),
+        "interval_size": (high - low + 1).double(),
+        "nll": -said.log_probs.gather(1, said.truth.unsqueeze(1)).squeeze(1).double(),
     }.items():
-        low, high = found[name]
-        assert (low + high) / 2 == pytest.approx(values.mean().item(), abs=0.2 * (high - low))
-        assert high - low == pytest.approx(2 * 1.96 * values.std().item() / 20, rel=0.15)
+        lowest, highest = found[name]
+        assert (lowest + highest) / 2 == pytest.approx(values.mean().item(), abs=0.2 * (highest - lowest))
+        assert highest - lowest == pytest.approx(2 * 1.96 * values.std().item() / 20, rel=0.15)
 
 
 def test_groups_are_resampled_whole():
     """Each item ten times: as copies say nothing new, the groups must give what the items alone give, nearly."""
-    measured, shown = answers(40)
-    alone = confidence_of(measured, shown, costs=None, groups=None)
     ten = np.repeat(np.arange(40), 10)
-    copies = replace(
-        measured,
-        truth=measured.truth[ten],
-        predicted_index=measured.predicted_index[ten],
-        log_probs=measured.log_probs[ten],
-    )
-    said = replace(
-        shown,
-        predicted_index=shown.predicted_index[ten],
-        log_probs=shown.log_probs[ten],
-        intervals=shown.intervals[ten],
-        sources=tuple(range(400)),
-    )
-    grouped = confidence_of(copies, said, costs=None, groups=[f"patient {number:02}" for number in ten])
+    alone, copies = sure_of(answers(40)), answers(40).take(ten)
+    grouped = sure_of(copies, groups=[f"patient {number:02}" for number in ten])
     assert grouped.note == "95 % confidence intervals: 1,000 resamples of 40 groups"
     for name in ("mae", "accuracy", "qwk", "rps", "amae"):
         assert grouped.metrics[name] == pytest.approx(alone.metrics[name])
-    narrow = confidence_of(copies, said, costs=None, groups=None).metrics["mae"]
+    narrow = sure_of(copies).metrics["mae"]
     assert narrow[1] - narrow[0] < 0.5 * (grouped.metrics["mae"][1] - grouped.metrics["mae"][0])
 
 
@@ -121,8 +103,8 @@ def test_many_items_or_classes_are_resampled_less_often_or_not_at_all(monkeypatc
     assert confidence._resamples(20, 3)[0] == 1000
     assert confidence._resamples(80, 3)[0] == 40_000 // 89
     assert confidence._resamples(80, 10)[0] == 40_000 // 180
-    measured, shown = answers(4000)
-    sure = confidence_of(measured, shown, costs=measured.truth, groups=None)
+    said = answers(4000)
+    sure = sure_of(said, costs=said.truth)
     assert sure.note.startswith("no 95 % confidence intervals: 4,000 samples of 3 classes take too long to resample")
     assert (sure.num_resamples, sure.metrics, sure.cost, sure.paradoxical) == (0, dict.fromkeys(NAMES), None, None)
     monkeypatch.setattr(confidence, "_NUMBERS_AT_ONCE", 160)
@@ -142,16 +124,8 @@ def planted(random, *, count, num_groups):
     seen = labels + random.normal(scale=0.6, size=num_groups)[groups] + random.normal(scale=0.8, size=count)
     scores = -((np.arange(5) - seen[:, None]) ** 2) / 1.2 + random.normal(scale=0.15, size=(count, 5))
     log_probs = torch.from_numpy(scores).log_softmax(-1)
-    said, truth = log_probs.argmax(-1), torch.from_numpy(labels)
-    measured = Predictions(items=np.arange(count), truth=truth, predicted_index=said, log_probs=log_probs)
-    shown = Prediction(
-        classes=tuple("abcde"),
-        predicted_index=said,
-        log_probs=log_probs,
-        sources=tuple(range(count)),
-        source_name="item",
-    )
-    return measured, shown, [str(group) for group in groups]
+    found = Predictions(truth=torch.from_numpy(labels), predicted_index=log_probs.argmax(-1), log_probs=log_probs)
+    return found, [str(group) for group in groups]
 
 
 def shares_held(random, names, *, num_groups, size, times):
@@ -159,8 +133,8 @@ def shares_held(random, names, *, num_groups, size, times):
     true = measure(planted(random, count=400_000, num_groups=400_000 // size)[0], names=names)
     held = {name: [] for name in names}
     for _ in range(times):
-        measured, shown, groups = planted(random, count=size * num_groups, num_groups=num_groups)
-        for name, each in confidence_of(measured, shown, costs=None, groups=groups).metrics.items():
+        said, groups = planted(random, count=size * num_groups, num_groups=num_groups)
+        for name, each in sure_of(said, groups=groups).metrics.items():
             if each is not None:
                 held[name].append(each[0] <= true[name] <= each[1])
     return {name: np.mean(each) for name, each in held.items()}

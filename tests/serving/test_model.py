@@ -19,7 +19,6 @@ from torch._inductor import config as inductor
 from image_files import in_twelve_bits
 from onepeak.errors import InputError
 from onepeak.networks import NetworkSettings, build_network
-from onepeak.posterior import covers, mean, project, sizes
 from onepeak.serving import load, stream
 from onepeak.serving.model import Model, model_folder
 from onepeak.serving.posterior_options import PosteriorOptions
@@ -236,23 +235,20 @@ def test_a_gpu_says_nearly_the_same(model, pixels):
     torch.testing.assert_close(said.log_probs, model.predict(pixels).log_probs, rtol=0, atol=1e-2)
 
 
-def test_every_way_to_read_a_posterior_can_be_asked_for(model, table_model, pixels):
+def test_every_way_to_read_a_posterior_can_be_asked_for(model, table_model, pixels, tmp_path):
     rows = {"size": [0.1, 0.9, None, 2.2], "tone": ["1", "2", "dark", None]}
+    options = {"decide": "mean", "project": True, "alpha": 0.5}
     for each, inputs in ((model, pixels[:5]), (table_model, rows)):
-        plain = each.predict(inputs)
-        said = each.predict(inputs, decide="mean", project=True, alpha=0.5)
         raw = each.predict(inputs, raw=True)
-        assert torch.equal(plain.log_probs, each.description.calibration.temper(raw.log_probs))
-        assert torch.equal(
-            plain.intervals, each.description.calibration.intervals(raw.log_probs, raw.predicted_index, 0.1)
-        )
-        expected = each.description.calibration.temper(project(raw.log_probs))
-        assert torch.equal(said.log_probs, expected)
-        assert torch.equal(said.predicted_index, mean(expected))
-        assert said.unimodal.all()
-        assert said.alpha == 0.5
-        assert (sizes(plain.intervals) >= 1).all()
-        assert covers(said.intervals, said.predicted_index).all()
+        for chosen in ({}, options):
+            said, expected = each.predict(inputs, **chosen), each.read(raw, PosteriorOptions(**chosen))
+            assert torch.equal(said.log_probs, expected.log_probs)
+            assert torch.equal(said.predicted_index, expected.predicted_index)
+            assert torch.equal(said.intervals, expected.intervals)
+        assert (said.alpha, said.unimodal.all().item()) == (0.5, True)
+    (tmp_path / "costs.csv").write_text(",high,low,middle\nhigh,0,9,9\nmiddle,0,9,9\nlow,0,9,9\n")
+    said = table_model.predict(rows, decide="cost", cost=tmp_path / "costs.csv")
+    assert said.predicted_class == ("high",) * 4  # which costs nothing, whatever is true
 
 
 @pytest.mark.bad_input

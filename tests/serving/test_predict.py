@@ -190,19 +190,15 @@ IMAGES = [(f"{number}.png", ("contrast",)) for number in range(11)] + [
 FIRST = ", ".join(f"{number}.png" for number in range(10))
 
 
-@pytest.mark.parametrize(
-    ("samples", "source_name", "told"),
-    [
-        ([], "path", None),
-        ([("a.png", ()), ("b.png", None)], "path", None),
+def test_samples_unlike_the_training_are_counted_and_the_first_are_named():
+    for samples, source_name, told in (
         (IMAGES, "path", f"12 of 1,200 images, by contrast (12), grain (1): {FIRST} and 2 more"),
         ([(0, ("x",)), ("b.png", ("x",))], "item", "2 of 1,200 images, by x (2): item 0, b.png"),
         ([(2, ("x",)), (7, ("x",))], "line", "2 of 1,200 rows, by x (2): line 2, line 7"),
         ([("a", ("x",)), (7, ("x",))], "row", "2 of 1,200 rows, by x (2): row a, row 7"),
-    ],
-)
-def test_samples_unlike_the_training_are_counted_and_the_first_are_named(samples, source_name, told):
-    assert unlike_notes(samples, 1200, source_name=source_name) == (() if told is None else (UNLIKE + told,))
+    ):
+        assert unlike_notes(samples, 1200, source_name=source_name) == (UNLIKE + told,)
+    assert unlike_notes([("a.png", ()), ("b.png", None)], 1200, source_name="path") == ()
 
 
 def test_a_model_that_cannot_tell_what_is_unlike_its_training_says_so(model, table_model):

@@ -101,19 +101,11 @@ def test_a_request_is_a_line_with_time_client_address_and_status_and_without_the
     assert re.fullmatch(rf'{when} 127\.0\.0\.1:\d+ - "GET /healthz\?a=1&token=\.\.\. HTTP/1\.1" 200', line)
 
 
-@pytest.mark.parametrize(
-    ("address", "told"),
-    [
-        ("/docs", "/docs"),
-        ("/?", "/?"),
-        ("/token?alpha=0.1", "/token?alpha=0.1"),
-        ("/?token=a%26b&x=1&token=c", "/?token=...&x=1&token=..."),
-        ("/?%74oken=secret", "/?token=..."),
-        ("/?TOKEN=secret", "/?token=..."),
-    ],
-)
-def test_no_spelling_of_the_token_is_told(address, told):
-    assert without_token(address) == told
+def test_no_spelling_of_the_token_is_told():
+    for usual in ("/docs", "/?", "/token?alpha=0.1"):
+        assert without_token(usual) == usual
+    assert without_token("/?token=a%26b&x=1&token=c") == "/?token=...&x=1&token=..."
+    assert without_token("/?%74oken=secret") == without_token("/?TOKEN=secret") == "/?token=..."
 
 
 LOAD = Load(Limits())
@@ -140,7 +132,9 @@ def place():
         yield urlsplit(address).hostname, urlsplit(address).port
 
 
-def test_a_head_that_does_not_come_is_not_waited_for(place):
+def test_a_head_that_does_not_come_is_not_waited_for_and_a_request_under_way_is(place):
+    connection = http.client.HTTPConnection(*place, timeout=20)
+    connection.request("GET", "/slow")
     with socket.create_connection(place, timeout=20) as silent, socket.create_connection(place, timeout=20) as slow:
         slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: local")
         with socket.create_connection(place, timeout=20) as half:  # after a whole request
@@ -151,11 +145,6 @@ def test_a_head_that_does_not_come_is_not_waited_for(place):
         assert data.startswith(b"HTTP/1.1 200 ")
         assert data.count(b"HTTP/1.1") == 1
         assert silent.recv(100) == slow.recv(100) == b""
-
-
-def test_a_request_under_way_is_left_alone(place):
-    connection = http.client.HTTPConnection(*place, timeout=20)
-    connection.request("GET", "/slow")
     assert connection.getresponse().read() == b'"done"'
     connection.close()
 

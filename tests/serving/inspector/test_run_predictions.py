@@ -95,63 +95,38 @@ def test_columns_are_those_of_the_definitions():
     soi_below=st.sampled_from([None, 0.0, 0.5, 0.9, 1.0]),
     paradoxical=st.booleans(),
     search=st.sampled_from(["", " ", "1", "ITEM 3", "nothing"]),
-)
-def test_a_filter_keeps_what_it_says(part, truth, predicted, min_error, soi_below, paradoxical, search):
-    wanted = Filter(
-        method="ce",
-        part=part,
-        truth=truth,
-        predicted=predicted,
-        min_error=min_error,
-        soi_below=soi_below,
-        paradoxical=paradoxical,
-        search=search,
-    )
-    expected = {
-        (row["part"], row["item"])
-        for row in ROWS
-        if part in (None, row["part"])
-        and truth in (None, row["truth"])
-        and predicted in (None, row["predicted"])
-        and row["error"] >= min_error
-        and (soi_below is None or row["soi"] < soi_below - 1e-9)
-        and (row["paradoxical"] or not paradoxical)
-        and search.strip().lower() in f"sample {row['item']}"
-    }
-    found = keys(chosen(SAMPLES, wanted, NAMES))
-    assert len(found) == len(set(found))
-    assert set(found) == expected
-
-
-@given(
     beaten=st.booleans(),
     differ=st.integers(0, 3),
     min_width=st.integers(0, 4),
-    marked=st.booleans(),
     min_distance=st.sampled_from([0.0, 0.5, 1.5]),
+    marked=st.booleans(),
     seed=st.integers(0, 3),
 )
-def test_a_second_method_intervals_distances_and_marks_filter_as_they_say(
-    beaten, differ, min_width, marked, min_distance, seed
-):
+def test_a_filter_keeps_what_it_says(marked, seed, **choices):
     rng = np.random.default_rng(seed)
     others, widths = rng.integers(-1, NUM_CLASSES, len(ROWS)), rng.integers(0, 5, len(ROWS))
     distances, marks = rng.uniform(0, 2, len(ROWS)).astype(np.float32), rng.uniform(size=len(ROWS)) < 0.3
-    wanted = Filter(
-        method="ce", beaten=beaten, differ=differ, min_width=min_width, min_distance=min_distance, other="elb"
-    )
+    wanted = Filter(method="ce", other="elb", **choices)
     expected = {
         (row["part"], row["item"])
         for row, other, width, distance, mark in zip(ROWS, others, widths, distances, marks, strict=True)
-        if (not (beaten or differ) or other >= 0)
-        and (not beaten or (row["error"] > 0 and other == row["truth"]))
-        and (not differ or abs(row["predicted"] - other) >= differ)
-        and width >= min_width
-        and distance >= min_distance
+        if wanted.part in (None, row["part"])
+        and wanted.truth in (None, row["truth"])
+        and wanted.predicted in (None, row["predicted"])
+        and row["error"] >= wanted.min_error
+        and (wanted.soi_below is None or row["soi"] < wanted.soi_below - 1e-9)
+        and (row["paradoxical"] or not wanted.paradoxical)
+        and wanted.search.strip().lower() in f"sample {row['item']}"
+        and (not (wanted.beaten or wanted.differ) or other >= 0)
+        and (not wanted.beaten or (row["error"] > 0 and other == row["truth"]))
+        and (not wanted.differ or abs(row["predicted"] - other) >= wanted.differ)
+        and width >= wanted.min_width
+        and distance >= wanted.min_distance
         and (mark or not marked)
     }
     samples = replace(SAMPLES, distance=distances)
     found = keys(chosen(samples, wanted, NAMES, others=others, widths=widths, marked=[marks] if marked else []))
+    assert len(found) == len(set(found))
     assert set(found) == expected
 
 
