@@ -8,7 +8,7 @@ import math
 import numbers
 import re
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -172,7 +172,11 @@ def read_labels(
     classes = None if order is None else declared_order(order, argument=argument)
     declared = {label_key(name) for name in classes or ()}
     texts = [_text(label) for label in labels]
-    present = {index: text for index, text in enumerate(texts) if text is not None and not _is_na(text, declared)}
+    present = {
+        index: text
+        for index, text in enumerate(texts)
+        if text is not None and (text in declared or text.casefold() not in _MISSING)
+    }
     faults = [] if len(present) == len(texts) else [_missing(present, len(texts), rows)]
     if not present:
         return None, faults
@@ -223,10 +227,6 @@ def _text(label: object) -> str | None:
             return None
         return str(int(number)) if number.is_integer() else repr(number)
     return str(label)
-
-
-def _is_na(text: str, declared: Collection[Key]) -> bool:
-    return text.casefold() in _MISSING and text not in declared
 
 
 def _missing(present: Mapping[int, str], number: int, rows: Sequence[Hashable] | None) -> Fault:

@@ -81,15 +81,11 @@ def fgnet_by_its_authors(manifest: Manifest, *, seed: int, split: int, folds: in
 
 def afad_as_coded(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:  # noqa: ARG001
     """Tests on a fifth of every gender and age, and validates on a fifth of the rest of it."""
-    return [_parts(*_two_draws(_gender_and_age(manifest), seed=seed, split=split, at_least=0))]
-
-
-def _gender_and_age(manifest: Manifest) -> Indices:
     if manifest.strata is None:
         raise InputError("it does not name the gender of each image (its `strata`).")
     genders = codes(manifest.strata)
-    cells: Indices = manifest.labels * (genders.max(initial=0) + 1) + genders
-    return cells
+    cells = manifest.labels * (genders.max(initial=0) + 1) + genders
+    return [_parts(*_two_draws(cells, seed=seed, split=split, at_least=0))]
 
 
 def _two_draws(cells: Indices, *, seed: int, split: int, at_least: int) -> tuple[Mask, Mask]:

@@ -111,7 +111,12 @@ def store_key(items: ImageFiles | ImageArrays, files: list[ImageFile], resize: R
     """Returns the key of a store: a hash of the images, then one of the recipe; `files` are the states of files."""
     recipe = [resize.short_side, resize.only_enlarge, float(resize.scale), MAX_PIXELS, bits]
     own = hashlib.blake2b(json.dumps(recipe, allow_nan=False).encode(), digest_size=8).hexdigest()
-    return f"{_key_of_arrays(items) if isinstance(items, ImageArrays) else _key_of_files(items, files)}-{own}"
+    if isinstance(items, ImageFiles):
+        return f"{_key_of_files(items, files)}-{own}"
+    content = hashlib.blake2b(json.dumps([FORMAT, "arrays", *items.pixels.shape]).encode(), digest_size=16)
+    for image in items.pixels:
+        content.update(np.ascontiguousarray(image).data)
+    return f"{content.hexdigest()}-{own}"
 
 
 def _key_of_files(items: ImageFiles, files: list[ImageFile]) -> str:
@@ -119,14 +124,6 @@ def _key_of_files(items: ImageFiles, files: list[ImageFile]) -> str:
     content = hashlib.blake2b(f"{FORMAT}".encode() + os.fsencode(items.root.resolve()), digest_size=16)
     for path, file in zip(items.paths, files, strict=True):
         content.update(b"\0" + os.fsencode(path) + f"\0{file.num_bytes},{file.changed_ns}".encode())
-    return content.hexdigest()
-
-
-def _key_of_arrays(items: ImageArrays) -> str:
-    """Returns a hash of the values of images in memory."""
-    content = hashlib.blake2b(json.dumps([FORMAT, "arrays", *items.pixels.shape]).encode(), digest_size=16)
-    for image in items.pixels:
-        content.update(np.ascontiguousarray(image).data)
     return content.hexdigest()
 
 
