@@ -87,7 +87,7 @@ def test_shares_and_means_have_the_spread_of_their_standard_errors():
 
 def test_groups_are_resampled_whole():
     """Each item ten times: as copies say nothing new, the groups must give what the items alone give, nearly."""
-    ten = np.repeat(np.arange(40), 10)
+    ten = np.repeat(np.arange(40), 10).tolist()
     alone, copies = sure_of(answers(40)), answers(40).take(ten)
     grouped = sure_of(copies, groups=[f"patient {number:02}" for number in ten])
     assert grouped.note == "95 % confidence intervals: 1,000 resamples of 40 groups"
