@@ -203,9 +203,9 @@ def test_a_method_that_had_no_time_in_the_first_round_is_tried_in_the_next(fitte
 def planned(fabric, monkeypatch):
     """Makes a plan from times that are told and not measured."""
 
-    def plan(experiment, minutes, *, flips=None, **found):
+    def plan(experiment, minutes, *, flips=None, may_thaw=False, **found):
         monkeypatch.setattr(fitting, "probe", lambda *_, **__: Probe(backbone="mlp", pace=1e-3, **found))
-        how = {"preset": "good", "speedup": 1.0, "fabric": fabric, "flips": flips}
+        how = {"preset": "good", "speedup": 1.0, "fabric": fabric, "flips": flips, "may_thaw": may_thaw}
         return make_plan(experiment, minutes=minutes, clock=lambda: 7.0, **how)
 
     return plan
@@ -270,6 +270,8 @@ def test_where_time_is_short_a_frozen_backbone_sees_no_mirror_images_and_the_pla
     assert "give --minutes 2 or more; mirror images are left out, which saves 40 s" in plan_text(plan)
     for minutes, changes in ((2, {}), (1, {"flips": True}), (1, {"has_features": True})):
         assert not planned(frozen, minutes, **times | changes).one_view
+    for minutes, stages in ((1, [True]), (4, [True, False])):  # whole networks follow if there is time
+        assert [stage.frozen for stage in planned(frozen, minutes, may_thaw=True, **times).stages] == stages
     steps = [Step(round=0, candidates=1, epochs=3), Step(round=1, candidates=0, epochs=3, reason="enough")]
     plan = replace(plan, stages=[replace(plan.stages[0], steps=steps)])
     result = fit(frozen, tmp_path / "out", begin_fit(tmp_path / "out", plan), cache=tmp_path / "cache", **here)

@@ -24,8 +24,7 @@ from onepeak.errors import InputError
 from onepeak.experiment.estimate import probe
 from onepeak.experiment.events import Event, Executor
 from onepeak.experiment.folder import different_values, read_result
-from onepeak.experiment.plan import Experiment, Run
-from onepeak.experiment.plan_file import plan_content
+from onepeak.experiment.plan import Experiment, Run, plan_content
 from onepeak.experiment.prepared import (
     PreparedExperiment,
     check_with,
@@ -163,15 +162,6 @@ def make_plan(
         cost = Cost(epoch=pace * samples, start=_START, folds=folds, speedup=speedup if parallel else 1.0)
         return Stage(frozen=frozen, cost=cost, parallel=parallel)
 
-    stages = [stage_of(found.pace, recipe.epochs, frozen=experiment.freeze)]
-    cost = stages[0].cost
-    if may_thaw and experiment.freeze:
-        thawed = replace(experiment, freeze=False)
-        longer = check_with(manifest, thawed, only=(0, 0), cache=cache)
-        pace = probe(thawed, manifest, base, longer, fabric=fabric, cache=cache).pace
-        whole = stage_of(pace, longer.epochs, frozen=False)
-        if whole.cost.of([1], [longer.epochs]) < _OF_WHOLE * (60 * minutes - clock() - found.first_pass):
-            stages.append(whole)
     can_flip = folds > 1 and recipe.augment.horizontal_flip and not isinstance(manifest.items, FeatureRows)
     if flips and not can_flip:
         raise InputError(
@@ -183,12 +173,12 @@ def make_plan(
         preset=preset,
         minutes=minutes,
         settings=_settings(experiment),
-        stages=stages,
+        stages=[stage_of(found.pace, recipe.epochs, frozen=experiment.freeze)],
         look=found.features,
         backbone=found.backbone,
     )
-    first, training, views = found.first_pass, cost.of([1], [recipe.epochs]), len(flips_of(recipe.augment))
-    problem = ""
+    first, training = found.first_pass, plan.stages[0].cost.of([1], [recipe.epochs])
+    views, problem = len(flips_of(recipe.augment)), ""
     if (end := clock() + first + training) > plan.limit(0):
         what = "reading the images and one whole training, which take" if first else "one whole training, which takes"
         problem = (
@@ -197,11 +187,18 @@ def make_plan(
         if experiment.freeze and not (found.has_features or flips) and views > 1 and first > plan.limit(0) / 2:
             plan, can_flip = replace(plan, look=found.features / views, one_view=True), False
             problem += f"; mirror images are left out, which saves {duration(found.features - plan.look)}"
+    elif may_thaw and experiment.freeze:
+        thawed = replace(experiment, freeze=False)
+        longer = check_with(manifest, thawed, only=(0, 0), cache=cache)
+        pace = probe(thawed, manifest, base, longer, fabric=fabric, cache=cache).pace
+        whole = stage_of(pace, longer.epochs, frozen=False)
+        if whole.cost.of([1], [longer.epochs]) < _OF_WHOLE * (60 * minutes - clock() - first):
+            plan = replace(plan, stages=[*plan.stages, whole])
     flips = can_flip and (preset == "best" if flips is None else flips)
     methods = [entry.label for entry in experiment.methods]
     lines = [
         f"method: {', '.join(methods)}; network: {plan.backbone}, {_weights(experiment)}"
-        f"{', then whole networks in the second half of the time' if len(stages) > 1 else ''}",
+        f"{', then whole networks in the second half of the time' if len(plan.stages) > 1 else ''}",
         f"search: {_search_line(searched(experiment), methods, preset)}, on {counted(folds, 'fold')} of all but the "
         "test part",
         f"model: {'the mean of the networks of all folds' if folds > 1 else 'the best network'}"
