@@ -257,17 +257,13 @@ def test_a_class_without_probability_or_without_samples_is_measured_like_any_oth
 
 def test_the_reason_is_the_weights_or_else_what_is_told_and_one_peak_where_there_is_one():
     def note(*, weighted, one_peaked):
-        return frequency_note(
-            "5", 0.47, 0.6, part="these data", weighted=weighted, one_peaked=one_peaked, reason="the moon"
-        )
+        how = {"part": "these data", "weighted": weighted, "one_peaked": one_peaked, "reason": "the moon"}
+        return frequency_note("5", 0.47, 0.6, **how)
 
     start = "the mean probability of '5' is 0.470, its share of these data 0.600: "
     assert note(weighted=True, one_peaked=1.0).startswith(f"{start}after class weights or balanced sampling, ")
     assert note(weighted=False, one_peaked=0.9) == f"{start}the moon"
-    assert note(weighted=False, one_peaked=1.0) == (
-        f'{start}the moon, or one-peaked posteriors may not fit: see "Which method should I choose" in the '
-        'documentation, section "When one peak is wrong"'
-    )
+    assert note(weighted=False, one_peaked=1.0).startswith(f"{start}the moon, or one-peaked posteriors may not fit: ")
 
 
 def patients(seed, count):

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from forked import output_of
-from onepeak._core.files import NotWrittenError
 from onepeak.errors import InputError
 from onepeak.training.checkpoint import CheckpointError, epochs_done, load_checkpoint, save_checkpoint
 from training.write_and_be_killed import made_checkpoint
@@ -16,6 +15,7 @@ from training.write_and_be_killed import made_checkpoint
 
 def test_what_was_saved_is_loaded(tmp_path):
     path = tmp_path / "checkpoint.pt"
+    assert load_checkpoint(path, fingerprint={"run": "mine"}) is None
     saved = made_checkpoint(3)
     save_checkpoint(saved, path)
     found = load_checkpoint(path, fingerprint={"run": "mine"})
@@ -24,10 +24,6 @@ def test_what_was_saved_is_loaded(tmp_path):
     assert torch.equal(found.best.pop("weight"), saved.best.pop("weight"))
     assert repr(found) == repr(saved)
     assert [file.name for file in tmp_path.iterdir()] == ["checkpoint.pt"]
-
-
-def test_no_checkpoint_is_not_an_error(tmp_path):
-    assert load_checkpoint(tmp_path / "checkpoint.pt", fingerprint={"run": "mine"}) is None
 
 
 def test_a_writer_that_is_killed_or_finds_a_full_disk_leaves_a_whole_checkpoint(tmp_path):
@@ -43,12 +39,6 @@ def test_a_writer_that_is_killed_or_finds_a_full_disk_leaves_a_whole_checkpoint(
     assert found is not None
     assert found.epoch == 1
     assert [file.name for file in (tmp_path / "full").iterdir()] == ["checkpoint.pt"]
-
-
-@pytest.mark.bad_input
-def test_a_folder_that_is_gone_is_reported(tmp_path):
-    with pytest.raises(NotWrittenError, match=r"checkpoint\.pt could not be written"):
-        save_checkpoint(made_checkpoint(1), tmp_path / "gone" / "checkpoint.pt")
 
 
 def damaged(whole):
@@ -73,21 +63,14 @@ def test_a_damaged_checkpoint_is_an_error_that_says_what_to_do(tmp_path):
 
 
 @pytest.mark.bad_input
-def test_a_checkpoint_of_another_run_is_refused(tmp_path):
-    save_checkpoint(made_checkpoint(1), tmp_path / "checkpoint.pt")
-    with pytest.raises(InputError, match=r"other settings \(run was mine, is now another\): give the same settings"):
-        load_checkpoint(tmp_path / "checkpoint.pt", fingerprint={"run": "another"})
-
-
-@pytest.mark.bad_input
 def test_every_difference_is_named_and_of_content_only_that_it_differs(tmp_path):
     path = tmp_path / "checkpoint.pt"
     before = {"method": "'elb'", "recipe.lr": "0.1", "data": "hash:1", "split": "hash:1", "old": "1", "weights": "None"}
     save_checkpoint(replace(made_checkpoint(1), fingerprint=before), path)
     now = {"method": "'elb'", "recipe.lr": "0.5", "data": "hash:2", "split": "hash:1", "new": "2", "weights": "hash:3"}
     message = (
-        r"\(recipe\.lr was 0\.1, is now 0\.5; other data; old was 1, is now unknown; other weights; "
-        r"new was unknown, is now 2\)"
+        r"other settings \(recipe\.lr was 0\.1, is now 0\.5; other data; old was 1, is now unknown; other weights; "
+        r"new was unknown, is now 2\): give the same settings"
     )
     with pytest.raises(InputError, match=message):
         load_checkpoint(path, fingerprint=now)

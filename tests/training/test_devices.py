@@ -9,18 +9,6 @@ from onepeak.errors import InputError
 from onepeak.training import devices
 from onepeak.training.devices import find_device, make_fabric, same_bits
 
-without_gpu = pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a CUDA GPU")
-
-
-def test_one_process_on_the_cpu_is_what_is_asked_for():
-    fabric = make_fabric(device="cpu")
-    assert (fabric.device, fabric.world_size, fabric.is_global_zero) == (torch.device("cpu"), 1, True)
-
-
-@without_gpu
-def test_auto_is_a_device_that_is_there():
-    assert make_fabric().device.type in ("cpu", "mps")
-
 
 @pytest.mark.parametrize(("precision", "dtype"), [("fp32", torch.float32), ("bf16", torch.bfloat16)])
 def test_the_precision_is_that_of_the_arithmetic_and_nothing_is_said_of_it(precision, dtype, caplog):

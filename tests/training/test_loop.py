@@ -209,23 +209,23 @@ def test_a_loop_that_runs_away_keeps_the_last_good_checkpoint(make_loop, tmp_pat
     with pytest.raises(
         DivergedError, match=r"at epoch 2, step 1\. .* The checkpoint of an earlier epoch, if there is one, is kept"
     ):
-        loop.run(checkpoint=path, fingerprint={"run": "mine"}, every_seconds=0)
+        loop.run(checkpoint=path, fingerprint={"run": "mine"})
     kept = load_checkpoint(path, fingerprint={"run": "mine"})
     assert kept is not None
     assert kept.epoch == 2
     assert all(tensor.isfinite().all() for tensor in kept.network.values())
 
 
-def test_checkpoints_are_written_as_often_as_asked_and_at_the_end(make_loop, tmp_path):
-    path = tmp_path / "checkpoint.pt"
-    seen = []
-    make_loop(watches=(Diary(lambda _: seen.append(path.exists())),)).run(checkpoint=path, every_seconds=1e9)
-    assert seen == [False, False, False]
-    assert path.exists()
-    path.unlink()
-    seen.clear()
-    make_loop(watches=(Diary(lambda _: seen.append(path.exists())),)).run(checkpoint=path, every_seconds=0)
-    assert seen == [False, True, True]
+@pytest.mark.parametrize(("pause", "expected"), [(1e9, [False, 1, 1, 1]), (0.0, [False, 1, 2, 3])])
+def test_checkpoints_are_written_where_they_cost_little_and_at_the_end(
+    make_loop, tmp_path, monkeypatch, pause, expected
+):
+    monkeypatch.setattr("onepeak.training.loop._PAUSE", pause)
+    path, seen = tmp_path / "checkpoint.pt", []
+    diary = Diary(lambda _: seen.append(path.exists() and load_checkpoint(path, fingerprint={}).epoch))
+    make_loop(watches=(diary,), epochs=4).run(checkpoint=path)
+    assert seen == expected  # the first tells what one costs
+    assert load_checkpoint(path, fingerprint={}).epoch == 4
 
 
 def test_the_barriers_t_is_not_averaged_with_the_weights(make_loop):

@@ -73,16 +73,6 @@ def test_in_mixed_precision_one_lane_may_end_its_backward_pass_within_that_of_an
     assert first["metrics"] == second["metrics"]
 
 
-def test_a_term_on_features_trains_in_a_lane_as_it_does_alone(table, split, tmp_path):
-    def train(name):
-        settings = settings_of("ce+rnc", replace(RECIPE, epochs=2))
-        return train_run(settings, table, split, tmp_path / name, fabric=make_fabric(device="cpu"), alone=False)
-
-    with lanes(2, CPU) as pool:
-        first, second = pool.map(train, ("first", "second"))
-    assert first["metrics"] == second["metrics"] == train("alone")["metrics"]
-
-
 @gpu
 @pytest.mark.gpu
 def test_lanes_record_while_others_work_however_many_streams_were_made_before():

@@ -1,5 +1,5 @@
 import tomllib
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,48 +14,38 @@ from onepeak.metrics.catalog import METRICS
 from onepeak.training.imbalance import class_weights
 from onepeak.training.presets import IMAGES, PAPER, TABLE, recipe_for
 from onepeak.training.recipe import (
-    NOT_A_SETTING,
     Recipe,
     changed,
-    replaced,
-    setting_names,
     without_effect,
 )
 from training.planted import planted_images, planted_table
 
+IMPOSSIBLE = {
+    "epochs": (0, 2.5),
+    "batch_size": (0,),
+    "evaluation_batch_size": (-1,),
+    "optimizer": ("adam",),
+    "schedule": ("cosin",),
+    "lr": (0, float("nan")),
+    "momentum": (1.0,),
+    "nesterov": (True,),  # without SGD and momentum
+    "weight_decay": (-1e-4,),
+    "step_every": (0,),
+    "step_factor": (0.0,),
+    "lr_floor": (-1.0,),
+    "warmup_epochs": (-1,),
+    "clip_norm": (0.0,),
+    "ema": (1.0,),
+    "patience": (0,),
+    "bits": (7, 17, 12.0),
+    "balanced": ("false",),
+    "class_weight": ("balance", 2.0, (1.0, 0)),
+    "select": ("maee",),
+}
+
 
 @pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [
-        ("epochs", 0),
-        ("epochs", 2.5),
-        ("batch_size", 0),
-        ("evaluation_batch_size", -1),
-        ("optimizer", "adam"),
-        ("schedule", "cosin"),
-        ("lr", 0),
-        ("lr", float("nan")),
-        ("momentum", 1.0),
-        ("weight_decay", -1e-4),
-        ("step_every", 0),
-        ("step_factor", 0.0),
-        ("lr_floor", -1.0),
-        ("warmup_epochs", -1),
-        ("clip_norm", 0.0),
-        ("ema", 1.0),
-        ("patience", 0),
-        ("bits", 7),
-        ("bits", 17),
-        ("bits", 12.0),
-        ("class_weight", "balance"),
-        ("class_weight", 2.0),
-        ("class_weight", (1.0, 0)),
-        ("select", "maee"),
-        ("nesterov", True),  # without SGD and momentum
-        ("balanced", "false"),
-    ],
-)
+@pytest.mark.parametrize(("setting", "value"), [(name, value) for name, all_ in IMPOSSIBLE.items() for value in all_])
 def test_a_value_that_makes_no_sense_is_refused_by_name(setting, value):
     with pytest.raises(InputError, match=rf"`{setting}`"):
         Recipe(**{setting: value})
@@ -124,21 +114,6 @@ def test_settings_may_name_the_preset_they_start_from():
     assert recipe_for(table, {"epochs": 3}, source="mine.toml") == replace(TABLE, epochs=3)
     with pytest.raises(InputError, match=r"mine\.toml: recipe\.base: Unknown `recipe` 'papr'\. Did you mean 'paper'"):
         recipe_for(table, {"base": "papr"}, source="mine.toml", prefix="recipe.")
-
-
-@dataclass(frozen=True)
-class Planned:
-    epochs: int = 1
-    note: str = field(default="", compare=False)
-    file: str = field(default="", metadata=NOT_A_SETTING)
-
-
-@pytest.mark.bad_input
-def test_only_a_field_that_says_so_is_no_setting():
-    problems = []
-    assert setting_names(Planned()) == ["epochs", "note"]
-    assert replaced(Planned(), {"epochs": 2, "note": "mine", "file": "other"}, "", problems) == Planned(2, "mine")
-    assert list(map(str, problems)) == ["Unknown setting 'file'. Known: epochs, note."]
 
 
 @pytest.mark.bad_input

@@ -15,12 +15,10 @@ from forked import output_of
 from image_files import write_images
 from onepeak.data.images.store.build import build_store
 from onepeak.data.splits import Split
-from onepeak.errors import InputError
 from onepeak.metrics.catalog import DEFAULT_NAMES
 from onepeak.networks.build import NetworkSettings
 from onepeak.posterior.predictions import Predictions
 from onepeak.training.calibration import calibrated_figures, calibration_of
-from onepeak.training.checkpoint import CheckpointError
 from onepeak.training.devices import make_fabric
 from onepeak.training.evaluate import measure, predict
 from onepeak.training.familiarity import ImageRange
@@ -184,19 +182,6 @@ def test_a_run_that_stopped_goes_on_and_ends_in_the_same_bits(trained, tmp_path)
 
 
 @pytest.mark.bad_input
-def test_going_on_with_other_settings_is_refused(trained, tmp_path):
-    folder = tmp_path / "broken"
-
-    with pytest.raises(KeyboardInterrupt):
-        trained(folder=folder, watches=(Stop(1, 1),))
-    with pytest.raises(InputError, match=r"with other settings \(recipe\.lr was 0\.01, is now 0\.5\)"):
-        trained(folder=folder, lr=0.5)
-    (folder / "checkpoint.pt").write_bytes(b"nothing of the kind")
-    with pytest.raises(CheckpointError, match="cannot be read"):
-        trained(folder=folder)
-
-
-@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("batch_size", "message"),
     [
@@ -250,12 +235,6 @@ def test_half_precision_trains_on_a_cpu(tmp_path, table, split, trained):
     assert {tensor.dtype for tensor in network.parameters()} == {torch.float32}
 
 
-@pytest.mark.bad_input
-def test_a_split_of_other_data_is_refused(tmp_path, table, fabric):
-    with pytest.raises(InputError, match=r"must hold positions from 0 to 100, got \d+: the split was made for another"):
-        train_run(settings_of(), table, split_of(200), tmp_path, fabric=fabric)
-
-
 def test_balanced_classes_are_those_of_the_training_part_and_are_in_the_records(trained, finished, table, split):
     folder, result = trained(class_weight="balanced")
     counts = np.bincount(table.manifest.labels[split.train])
@@ -264,41 +243,6 @@ def test_balanced_classes_are_those_of_the_training_part_and_are_in_the_records(
     assert load_description(folder).class_weight == result["class_weight"]
     assert bits_of(folder) == bits_of(trained("numbers", class_weight=result["class_weight"])[0])
     assert bits_of(folder) != bits_of(finished[0])
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("backbone", "weights", "message"),
-    [
-        ("resnet19", None, r"resnet19.*resnet18"),
-        ("small", "gone.pt", r"`weights` must be a file, '.*gone.*' is not"),
-        ("small", "others.pt", r"missing \(blocks.0.1.weight.*of another shape \(blocks.0.0.weight"),
-    ],
-)
-def test_a_network_that_cannot_be_made_is_refused_before_training(tmp_path, fabric, backbone, weights, message):
-    torch.save({"blocks.0.0.weight": torch.zeros(1)}, tmp_path / "others.pt")
-    prepared, network = prepare(planted_images(20), RECIPE, quiet=True), NetworkSettings(backbone=backbone)
-    weights = weights and tmp_path / weights
-    settings = RunSettings(method="ce", network=network, recipe=RECIPE, weights=weights)
-    with pytest.raises(InputError, match=message):
-        train_run(settings, prepared, split_of(20), tmp_path / "run", fabric=fabric)
-
-
-@pytest.mark.parametrize(
-    ("method", "data", "metric"),
-    [
-        ("ce", "fgnet", "loss"),
-        ("po", "hci", "loss"),
-        ("elb", "fgnet", "mae"),
-        ("pn", "iciar", "accuracy"),
-        ("elb", "hci", "accuracy"),
-    ],
-)
-def test_the_published_code_chooses_the_epoch_differently_for_each_method(method, data, metric):
-    settings = settings_of(method, replace(RECIPE, select="as_published"))
-    manifest = replace(planted_images(4), name=data)
-    assert settings.selection(manifest) == metric
-    assert settings_of(method, replace(RECIPE, select="rps")).selection(manifest) == "rps"
 
 
 def test_whatever_decides_the_outcome_is_in_the_fingerprint(table, split, fabric, tmp_path):

@@ -119,7 +119,7 @@ def test_a_killed_run_ends_in_the_same_bits(prepared, split, folder, tmp_path):
 
     run = (settings_of(prepared), prepared, split, tmp_path)
     with pytest.raises(KeyboardInterrupt):
-        train_run(*run, fabric=make_fabric(device="cpu"), watches=(Kill(),), checkpoint_seconds=0)
+        train_run(*run, fabric=make_fabric(device="cpu"), watches=(Kill(),))
     assert (tmp_path / CHECKPOINT).is_file()
     train_run(*run, fabric=make_fabric(device="cpu"))
     for name in ("model.safetensors", "encoder/model.safetensors"):

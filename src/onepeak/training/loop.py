@@ -117,6 +117,10 @@ def diverged(what: str, *, epoch: int, step: int, learning_rate: float, precisio
     )
 
 
+_PAUSE = 20.0
+"""Shortest time between two checkpoints, as a multiple of that of writing one."""
+
+
 class Loop:
     """Trains one network.
 
@@ -175,13 +179,11 @@ class Loop:
         *,
         checkpoint: Path | None = None,
         fingerprint: dict[str, str] | None = None,
-        every_seconds: float | None = None,
     ) -> "Loop":
         """Trains to the end, resuming from a checkpoint if there is one; leaves the best weights in the network.
 
-        The history stands beside the checkpoint, which is rejected if it belongs to a run with another fingerprint. By
-        default a checkpoint follows every epoch, unless that would take more than a twentieth of the time, and always
-        the last one; `every_seconds` is the shortest time between two.
+        The history stands beside the checkpoint, which is rejected if it belongs to a run with another fingerprint. A
+        checkpoint follows every epoch, unless that would take more than a twentieth of the time, and always the last.
         """
         if checkpoint is not None:
             self.restore(load_checkpoint(checkpoint, fingerprint=fingerprint or {}))
@@ -191,8 +193,7 @@ class Loop:
                 self.run_epoch()
                 last = self.epoch == self.recipe.epochs or self.has_stalled()
                 start = time.monotonic()
-                pause = 20 * cost if every_seconds is None else every_seconds
-                if checkpoint is not None and (last or start - written >= pause):
+                if checkpoint is not None and (last or start - written >= _PAUSE * cost):
                     if self.fabric.is_global_zero:
                         save_checkpoint(self.state(fingerprint or {}), checkpoint)
                         write_history(self.history, checkpoint.parent)

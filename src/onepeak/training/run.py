@@ -165,14 +165,13 @@ def train_run(
     fabric: "Fabric",
     watches: tuple[Watch, ...] = (),
     notes: dict[str, Any] | None = None,
-    checkpoint_seconds: float | None = None,
     alone: bool = True,
     test: bool = True,
 ) -> dict[str, Any]:
     """Trains, or resumes from the folder's checkpoint, and writes the run's files; `result.json` comes last.
 
-    `notes` are further entries of it. For `checkpoint_seconds` and `alone` see `Loop`. Without `test`, it only
-    tells how good validation is, and leaves its last checkpoint, from which a run of the same settings goes on.
+    `notes` are further entries of it. For `alone` see `Loop`. Without `test`, it only tells how good validation is, and
+    leaves its last checkpoint, from which a run of the same settings goes on.
     """
     split.check_within(len(prepared.manifest))
     folder.mkdir(parents=True, exist_ok=True)
@@ -187,7 +186,6 @@ def train_run(
             fabric=fabric,
             select=settings.selection(prepared.manifest),
             watches=watches,
-            checkpoint_seconds=checkpoint_seconds,
             alone=alone,
             keep=test,
         )
@@ -240,7 +238,6 @@ def train_network(
     fabric: "Fabric",
     select: str,
     watches: tuple[Watch, ...] = (),
-    checkpoint_seconds: float | None = None,
     alone: bool = True,
     keep: bool = True,
 ) -> TrainedNetwork:
@@ -273,7 +270,6 @@ def train_network(
     ).run(
         checkpoint=folder / CHECKPOINT,
         fingerprint=fingerprint(settings, prepared, split, fabric),
-        every_seconds=checkpoint_seconds,
     )
     if trained_encoder is not None and keep:
         (feed, encoder), whole = trained_encoder.kept(folder / ENCODER), network
