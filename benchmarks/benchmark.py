@@ -23,8 +23,7 @@ import pandas as pd
 
 from benchmark_page import FROZEN, RUNS, chosen_rates, write_page
 from onepeak._core.formats import toml_text
-from onepeak.experiment.plan import Experiment
-from onepeak.experiment.plan_file import plan_content, read_plan
+from onepeak.experiment.plan import Experiment, plan_content, read_plan
 from onepeak.experiment.prepared import check_with, open_manifest
 from onepeak.experiment.results import read_results
 

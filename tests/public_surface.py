@@ -20,8 +20,7 @@ from onepeak.cli.app import app
 from onepeak.data.datasets import DATASETS
 from onepeak.data.images.resize import Resize
 from onepeak.data.source import DataSource
-from onepeak.experiment.plan import Experiment, MethodEntry
-from onepeak.experiment.plan_file import plan_content
+from onepeak.experiment.plan import Experiment, MethodEntry, plan_content
 from onepeak.methods.catalog import METHODS, method
 from onepeak.metrics.catalog import METRICS
 from onepeak.networks.build import NetworkSettings, build_network

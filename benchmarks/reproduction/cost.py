@@ -11,7 +11,7 @@ from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.splits import make_splits
 from onepeak.data.splits.protocols import find_protocol
 from onepeak.experiment.estimate import Work, work_of
-from onepeak.experiment.plan_file import read_plan
+from onepeak.experiment.plan import read_plan
 from onepeak.experiment.prepared import recipe_of
 from onepeak.training.presets import recipe_for
 from reproduction.text import table

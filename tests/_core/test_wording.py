@@ -9,8 +9,7 @@ from onepeak.data.order import declared_order
 from onepeak.data.source import DataSource
 from onepeak.data.tables.read import read_table
 from onepeak.errors import InputError
-from onepeak.experiment.plan import Experiment, entries_from_text, read_recipe
-from onepeak.experiment.plan_file import read_plan
+from onepeak.experiment.plan import Experiment, entries_from_text, read_plan, read_recipe
 from onepeak.experiment.prepared import open_manifest
 from onepeak.experiment.results import read_results
 from onepeak.networks.weights import read_weights

@@ -7,7 +7,7 @@ import pytest
 
 from benchmark import frozen
 from benchmark_page import Benchmark, chosen_rates, write_page
-from onepeak.experiment.plan_file import read_plan
+from onepeak.experiment.plan import read_plan
 
 EXPERIMENT = Path(__file__).parents[2] / "experiments/benchmark/coffee.toml"
 RATES = (0.001, 0.01)

@@ -8,8 +8,7 @@ import pytest
 
 from onepeak.cli import demo
 from onepeak.data import DataSource
-from onepeak.experiment.plan import Experiment, entries_from_text
-from onepeak.experiment.plan_file import read_plan
+from onepeak.experiment.plan import Experiment, entries_from_text, read_plan
 
 COMMITTED = Path(__file__).parent.parent.parent / "experiments" / "biopsies-demo.toml"
 

@@ -10,7 +10,7 @@ import onepeak
 from docs.pages import DOCS, blocks
 from onepeak.data.images.augment import Augment
 from onepeak.data.images.resize import Resize
-from onepeak.experiment.plan_file import plan_from
+from onepeak.experiment.plan import plan_from
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.prepare import NETWORK_NAMES
 from onepeak.training.presets import (

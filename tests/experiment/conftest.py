@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiment.made_once import made_once
+from experiment.tiny import made_once
 from onepeak.training.devices import make_fabric
 
 

@@ -20,8 +20,7 @@ from onepeak.experiment.folder import (
     read_result,
     write_failure,
 )
-from onepeak.experiment.plan import Experiment, MethodEntry, Run
-from onepeak.experiment.plan_file import read_plan
+from onepeak.experiment.plan import Experiment, MethodEntry, Run, read_plan
 from onepeak.experiment.prepared import splits_of
 from onepeak.experiment.run_files import CONFIG, failed_runs
 from run_folders import write_run
@@ -72,21 +71,17 @@ def test_the_config_is_an_experiment_that_can_be_repeated(prepared_experiment, t
     begin(tmp_path, replace(prepared_experiment, experiment=elsewhere))  # wherever the data lie
 
 
-def test_every_command_is_kept_once(prepared_experiment, cache, tmp_path):
+def test_more_methods_splits_and_commands_are_added_once_and_fewer_take_nothing_away(
+    prepared_experiment, cache, tmp_path
+):
     begin(tmp_path, prepared_experiment, command="first")
-    begin(tmp_path, tiny(cache, "ld"), command="second")
-    begin(tmp_path, prepared_experiment, command="first")
+    begin(tmp_path, tiny(cache, "ld", num_splits=3), command="second")
+    begin(tmp_path, tiny(cache, "ce", num_splits=1), command="first")
     begin(tmp_path, prepared_experiment)
-    assert content_of(tmp_path)["record"]["commands"] == ["first", "second"]
-
-
-def test_more_methods_and_splits_are_added_and_fewer_take_nothing_away(prepared_experiment, cache, tmp_path):
-    begin(tmp_path, prepared_experiment)
-    begin(tmp_path, tiny(cache, "ld", num_splits=3))
-    begin(tmp_path, tiny(cache, "ce", num_splits=1))
     config = content_of(tmp_path)
     assert [entry["label"] for entry in config["methods"]] == ["ce", "elb", "ld"]
     assert list(config["record"]["splits"]) == ["split0-fold0", "split1-fold0", "split2-fold0"]
+    assert config["record"]["commands"] == ["first", "second"]
 
 
 @pytest.mark.parametrize("sizes", [[(3, 1), (1, 2)], [(1, 2), (3, 1)], [(3, 1), (1, 2), (2, 1)]])

@@ -15,8 +15,7 @@ from onepeak.data import DataSource
 from onepeak.data.datasets.biopsies import biopsies
 from onepeak.data.splits import LeakError
 from onepeak.errors import InputError
-from onepeak.experiment.plan import Experiment, MethodEntry
-from onepeak.experiment.plan_file import plan_from, read_plan
+from onepeak.experiment.plan import Experiment, MethodEntry, plan_from, read_plan
 from onepeak.experiment.prepared import checked_recipe, open_experiment, open_manifest
 from onepeak.methods import catalog
 from onepeak.methods.cross_entropy import CrossEntropy

@@ -98,14 +98,17 @@ def test_it_is_known_by_which_rule_a_method_of_the_catalog_decides(tmp_path):
     }  # fmt: skip
 
 
-def test_network_and_initial_weights_are_those_of_the_record_and_unknown_in_older_ones(tmp_path):
+def test_network_weights_recipe_and_precision_are_those_of_the_record_and_unknown_in_older_ones(tmp_path):
     network = {"backbone": "resnet18", "pooling": "wildcat"}
-    write_run(tmp_path, method="ce", network=network, weights="resnet18.safetensors")
-    write_run(tmp_path, method="mv", network=network, weights=None)
-    write_run(tmp_path, method="elb")
+    recorded = {"network": network, "recipe": {"epochs": 9, "ema": 0.99}, "precision": "bf16-mixed"}
+    write_run(tmp_path, method="ce", **recorded, weights="resnet18.safetensors")
+    write_run(tmp_path, method="mv", **recorded, weights=None)
+    write_run(tmp_path, method="elb", epochs=3)
     found = read_results(tmp_path).set_index("label")
     assert found["weights"].to_dict() == {"ce": "resnet18.safetensors", "mv": "", "elb": "unknown"}
     assert found["network"].to_dict() == {"ce": network, "mv": network, "elb": {}}
+    assert list(found.loc[["elb", "ce"], "recipe"]) == [{"epochs": 3}, {"epochs": 9, "ema": 0.99}]
+    assert list(found.loc[["elb", "ce"], "precision"]) == ["32-true", "bf16-mixed"]
 
 
 def test_the_number_of_classes_comes_from_the_model_or_the_data_set_where_the_result_has_none(tmp_path):
@@ -187,11 +190,3 @@ def test_histories_and_predictions_that_cannot_be_read_are_named(tmp_path):
     write_predictions(tmp_path, np.zeros((1, 2)), [0])
     with pytest.raises(InputError, match=r"`columns` must be some of part, item, .*, got 'logprobs'"):
         read_predictions(tmp_path, columns=["logprobs"])
-
-
-def test_recipe_and_precision_are_as_the_run_recorded_them(tmp_path):
-    write_run(tmp_path, method="ce", epochs=3)  # as older results, which have no recipe
-    write_run(tmp_path, method="elb", recipe={"epochs": 9, "ema": 0.99}, precision="bf16-mixed")
-    runs = read_results(tmp_path).set_index("label")
-    assert list(runs["recipe"]) == [{"epochs": 3}, {"epochs": 9, "ema": 0.99}]
-    assert list(runs["precision"]) == ["32-true", "bf16-mixed"]

@@ -1,8 +1,14 @@
-"""A small experiment that is ready to train: four runs of about a second."""
+"""A small experiment that is ready to train, four runs of about a second; and comparisons of it."""
 
+import json
 import os
 from dataclasses import replace
+from pathlib import Path
 
+import pandas as pd
+
+from forked import output_of
+from onepeak._core.files import locked
 from onepeak.data import DataSource
 from onepeak.data.datasets.biopsies import biopsies
 from onepeak.data.splits import make_splits
@@ -48,3 +54,31 @@ def process_is_alive(number):
     except ProcessLookupError:
         return False
     return True
+
+
+def made_once(script, tmp_path_factory, worker_id):
+    """The folder that a script of this folder filled, and the facts that it printed."""
+    base = tmp_path_factory.getbasetemp()
+    place = (base if worker_id == "master" else base.parent) / Path(script).stem
+    place.mkdir(exist_ok=True)
+    facts = place / "facts.json"
+    with locked(place / "lock"):
+        if not facts.exists():
+            facts.write_text(output_of(Path(__file__).parent / script, place))
+    return place, json.loads(facts.read_text())
+
+
+def assert_same_runs(found, expected):
+    """Two folders hold the same runs, bit for bit but for times."""
+    names = {name for name in files_of(expected) if name.startswith("runs/")}
+    assert {name for name in files_of(found) if name.startswith("runs/")} == names
+    runs = [path.parent.relative_to(expected) for path in expected.rglob("result.json")]
+    assert runs
+    for run in runs:
+        one, other = found / run, expected / run
+        for name in ("model.safetensors", "predictions.parquet", "onepeak.json"):
+            assert (one / name).read_bytes() == (other / name).read_bytes()
+        histories = [pd.read_csv(folder / "history.csv").drop(columns="seconds") for folder in (one, other)]
+        pd.testing.assert_frame_equal(*histories, check_exact=True)
+        results = [json.loads((folder / "result.json").read_text()) for folder in (one, other)]
+        assert results[0] | {"seconds": 0} == results[1] | {"seconds": 0}

@@ -42,7 +42,7 @@ def demo_plan() -> "Experiment":
     """What the demo compares; the file is inside the package, so that an installed onepeak has it."""
     from importlib.resources import as_file, files
 
-    from onepeak.experiment.plan_file import read_plan
+    from onepeak.experiment.plan import read_plan
 
     with as_file(files("onepeak.experiment") / "demo.toml") as path:
         return read_plan(path)

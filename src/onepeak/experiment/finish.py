@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from onepeak.data.splits import Split
 from onepeak.errors import InputError
-from onepeak.experiment.plan_file import read_plan
+from onepeak.experiment.plan import read_plan
 from onepeak.experiment.prepared import open_experiment
 from onepeak.experiment.results import read_results
 from onepeak.experiment.run_files import CONFIG, read_run
@@ -38,7 +38,6 @@ from onepeak.training.model_files import (
 )
 from onepeak.training.out_folder import RESULT, make_out, refuse_others
 from onepeak.training.predictions_file import part_predictions
-from onepeak.training.progress import Watch
 from onepeak.training.run import CHECKPOINT, train_network, weights_of_classes
 
 if TYPE_CHECKING:
@@ -110,9 +109,7 @@ def finish(choice: Choice, out: Path) -> None:
     _write(choice, out, state, members=len(networks), one_peak=one_peak and len(networks) > 1, class_weight=weight)
 
 
-def refit(
-    choice: Choice, out: Path, *, fabric: "Fabric", cache: Path | None = None, watches: tuple[Watch, ...] = ()
-) -> None:
+def refit(choice: Choice, out: Path, *, fabric: "Fabric", cache: Path | None = None) -> None:
     """Trains the chosen method on all samples, the test parts too, and writes the network as a model.
 
     It has as many epochs as the runs kept on average, and their calibration: each predicted samples that it was not
@@ -133,7 +130,7 @@ def refit(
     settings, manifest = replace(settings, recipe=recipe), prepared.manifest
     split = Split.all_of(len(manifest))
     with same_bits():
-        trained = train_network(settings, prepared, split, out, fabric=fabric, select="last", watches=watches)
+        trained = train_network(settings, prepared, split, out, fabric=fabric, select="last")
     features, encoder = prepared.features, trained.encoder
     if features is not None:
         features.link_backbone(out)

@@ -17,8 +17,7 @@ from onepeak.data.source import DataSource
 from onepeak.data.splits import PARTS, PROTOCOLS, Split
 from onepeak.data.splits.protocols import READINGS
 from onepeak.errors import InputError
-from onepeak.experiment.plan import Experiment, Run
-from onepeak.experiment.plan_file import plan_content
+from onepeak.experiment.plan import Experiment, Run, plan_content
 from onepeak.experiment.prepared import PreparedExperiment
 from onepeak.experiment.run_files import CONFIG, RECORD, ExperimentRecord, read_content, read_error
 from onepeak.networks.own_backbone import source_digest

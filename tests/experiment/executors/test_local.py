@@ -11,8 +11,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from experiment.same_runs import assert_same_runs
-from experiment.tiny import process_is_alive, tiny
+from experiment.tiny import assert_same_runs, process_is_alive, tiny
 from onepeak._core.files import NotWrittenError
 from onepeak.errors import InputError
 from onepeak.experiment.compare import compare
@@ -190,17 +189,12 @@ def test_workers_take_gpus_in_turn_and_one_that_replaces_another_takes_its_gpu()
     assert least_busy(gpus, ["cuda:0", "cuda:0"]) == "cuda:1"  # of three, the one in the middle has ended
 
 
-def test_on_a_cpu_runs_at_once_are_as_much_faster_as_there_are_cores_for_them(monkeypatch):
+def test_runs_at_once_are_as_much_faster_as_there_are_cores_or_as_packing_makes_them(monkeypatch):
     monkeypatch.setattr("onepeak.experiment.executors.local.num_cores", lambda: 4)
     assert [LocalExecutor(device="cpu").speedup(runs) for runs in (0, 1, 3, 100)] == [1, 1, 3, 4]
-    assert LocalExecutor(device="cpu", workers=2).speedup(100) == 2
-    assert LocalExecutor(device="cpu", workers=9).speedup(100) == 4
-
-
-def test_packed_on_a_gpu_runs_are_faster_by_the_same_however_many_they_are(monkeypatch):
+    assert [LocalExecutor(device="cpu", workers=workers).speedup(100) for workers in (2, 9)] == [2, 4]
     monkeypatch.setattr("onepeak.experiment.executors.local.devices_of", lambda _: ("cuda:0", "cuda:1"))
-    packed = LocalExecutor()
-    assert [packed.speedup(runs) for runs in (1, 2, 3, 100)] == [1, 2, 2 * PACKING_GAIN, 2 * PACKING_GAIN]
+    assert [LocalExecutor().speedup(runs) for runs in (1, 2, 3, 100)] == [1, 2, 2 * PACKING_GAIN, 2 * PACKING_GAIN]
     assert LocalExecutor(workers=8, pack=1).speedup(100) == 2  # processes take turns
 
 

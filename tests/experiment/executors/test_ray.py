@@ -12,9 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiment.made_once import made_once
-from experiment.same_runs import assert_same_runs
-from experiment.tiny import tiny
+from experiment.tiny import assert_same_runs, made_once, tiny
 from onepeak.errors import InputError
 from onepeak.experiment.compare import compare
 from onepeak.experiment.events import Elsewhere

@@ -24,8 +24,7 @@ from onepeak.experiment.events import Executor, Progress
 from onepeak.experiment.executors.local import LocalExecutor
 from onepeak.experiment.executors.ray import RayExecutor
 from onepeak.experiment.folder import check_folder_path, config_of
-from onepeak.experiment.plan import Experiment, entries_from_text, grid, setting_value
-from onepeak.experiment.plan_file import read_plan
+from onepeak.experiment.plan import Experiment, entries_from_text, grid, read_plan, setting_value
 from onepeak.experiment.prepared import PreparedExperiment, open_experiment, recipe_of
 from onepeak.experiment.results import read_results
 from onepeak.experiment.tuning import tuned_note
