@@ -198,12 +198,7 @@ def test_choosing_the_epoch_on_the_same_part_costs_a_point_of_coverage_at_most()
                 best = error, log_probs, predicted
         _, log_probs, predicted = best
         valid, test = (
-            Predictions(
-                items=np.arange(2100)[part],
-                truth=labels[part],
-                predicted_index=predicted[part],
-                log_probs=log_probs[part].float(),
-            )
+            Predictions(truth=labels[part], predicted_index=predicted[part], log_probs=log_probs[part].float())
             for part in (slice(100), slice(100, None))
         )
         shares.append(calibrated_figures(calibration_of(valid), test)["coverage"])

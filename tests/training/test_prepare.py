@@ -30,7 +30,8 @@ def test_a_table_is_encoded_by_its_training_part_alone():
     manifest, split = planted_table(50), split_of(50)
     feed, encoder = prepare(manifest, RECIPE).feed(split, RECIPE, torch.device("cpu"))
     assert isinstance(feed, RowFeed)
-    assert encoder is not None
+    proposed = prepare(manifest, RECIPE).suits()
+    assert (proposed.backbone, proposed.num_features) == ("mlp", 6)
     train = feed.rows[torch.tensor(split.train)].numpy()
     np.testing.assert_allclose(train.mean(axis=0), 0, atol=1e-5)
     np.testing.assert_allclose(train.std(axis=0), 1, rtol=1e-4)
@@ -45,17 +46,11 @@ def test_images_are_resized_and_fed_from_a_store():
     feed, encoder = prepared.feed(split_of(20), RECIPE, torch.device("cpu"))
     assert isinstance(feed, ImageFeed)
     assert encoder is None
-    assert prepared.store is not None
     assert (prepared.store.sizes == 8).all()
     assert len(prepared.digests) == 20
     assert prepared.notes == ()
-
-
-def test_a_network_is_proposed_that_suits_the_data():
-    table = prepare(planted_table(10), RECIPE).suits()
-    assert (table.backbone, table.num_features) == ("mlp", 6)
-    assert prepare(planted_images(4, size=96), RECIPE, quiet=True).suits().backbone == "small"
-    assert prepare(planted_images(4, size=97), RECIPE, quiet=True).suits().backbone == "resnet18"
+    proposed = [prepare(planted_images(4, size=size), RECIPE, quiet=True).suits().backbone for size in (96, 97)]
+    assert proposed == ["small", "resnet18"]
 
 
 def test_bad_images_are_left_out_with_their_labels_where_that_is_allowed(tmp_path):
@@ -103,15 +98,6 @@ def test_images_that_are_nearly_black_are_told_of(tmp_path):
 TABLE, IMAGES = planted_table(10), planted_images(4)
 
 
-def test_what_can_be_built_is_let_through(tmp_path):
-    try_network(TABLE, {})
-    try_network(TABLE, {"hidden": (8, 4), "dropout": 0.5})
-    try_network(IMAGES, {"kmax": 0.2, "alpha": 0.5})
-    torch.save(SmallConvNet().state_dict(), tmp_path / "weights.pt")
-    try_network(IMAGES, {"backbone": "small", "pooling": "max"}, weights=tmp_path / "weights.pt")
-    try_network(IMAGES, {}, weights=tmp_path / "weights.pt")
-
-
 @pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("data", "given", "message"),
@@ -134,6 +120,7 @@ def test_what_can_be_built_is_let_through(tmp_path):
     ],
 )
 def test_what_cannot_be_built_is_refused(data, given, message):
+    try_network(TABLE, {"hidden": (8, 4), "dropout": 0.5})
     with pytest.raises(InputError, match=message):
         try_network(data, given)
 
@@ -143,6 +130,9 @@ def test_weights_that_are_not_there_or_do_not_fit_are_refused(tmp_path):
     for given in ({}, {"backbone": "small"}):
         with pytest.raises(InputError, match=r"`weights` must be a file, 'gone\.pt' is not there"):
             try_network(IMAGES, given, weights=Path("gone.pt"))
+    torch.save(SmallConvNet().state_dict(), tmp_path / "weights.pt")
+    for given in ({"backbone": "small", "pooling": "max"}, {"kmax": 0.2, "alpha": 0.5}):
+        try_network(IMAGES, given, weights=tmp_path / "weights.pt")
     torch.save({"other": torch.zeros(1)}, tmp_path / "weights.pt")
     with pytest.raises(InputError, match="`weights` must fit the backbone"):
         try_network(IMAGES, {"backbone": "small"}, weights=tmp_path / "weights.pt")
