@@ -2,12 +2,10 @@
 
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 
 import beyond as command
-from beyond import beyond_image, beyond_tests, goal
+from beyond import beyond_tests, goal
 from reproduction.records import read_runs
 
 ROOT = Path(__file__).parents[2]
@@ -53,26 +51,3 @@ def test_each_part_of_the_goal_is_met_or_missed(beyond):
     )
     assert found["SOI of 99.9 %"] == found["the lowest RPS, tempered"] == "met"
     assert found["97 % of posteriors with one peak"] == "**missed**"
-
-
-def test_an_error_that_is_lower_by_chance_is_not_significantly_lower(beyond):
-    beyond.loc[beyond["label"] == "slopes", "valid_mae"] = 0.01
-    first = (beyond["label"] == "elb") & (beyond["split"] == 0)
-    beyond.loc[first, "test_mae"] = 9.0
-    cells = cells_of(goal(beyond))
-    assert cells["the lowest MAE of all"] == ["met: 5.50"]
-    assert cells["MAE significantly below ELB's"][0].startswith("**missed**")
-
-
-def test_every_method_is_drawn_at_its_means_in_the_panel_of_its_steps(beyond):
-    slow = beyond.assign(label=beyond["label"] + "-slow", test_mae=beyond["test_mae"] - 1)
-    settings = slow[slow["label"] == "elb-slow"]
-    worse, better = settings.assign(label="elb-t3-slow"), settings.assign(label="elb-t5-slow", test_unimodal=0.97)
-    common, smaller = beyond_image(pd.concat([beyond, slow, worse, better])).axes
-    assert {text.get_text() for text in common.texts} == {"elb", "ren", "slopes"}
-    assert {text.get_text() for text in smaller.texts} == {"elb", "ren", "slopes", "elb-t5"}  # elb-t3 beats nothing
-    (points,) = common.collections
-    np.testing.assert_allclose(sorted(points.get_offsets()[:, 0]), [5.5, 5.7, 6.65])
-    np.testing.assert_allclose(sorted(points.get_offsets()[:, 1]), [4.0, 40.0, 100.0])
-    (points,) = smaller.collections
-    np.testing.assert_allclose(sorted(points.get_offsets()[:, 0]), [4.5, 4.7, 5.65, 5.65, 5.65])

@@ -146,22 +146,3 @@ def test_a_run_is_inspected_as_it_lies_on_disk_where_its_code_is_not_trusted(own
         assert client.get("/try").status_code == 200
     status, output, errors = own("inspect", RUN, "--data", "photos", "--port", "0", folder=place)
     assert (status, output, REFUSED in errors) == (2, "", True)
-
-
-def test_a_comparison_shows_evidence_where_the_code_is_trusted_and_says_why_it_does_not_elsewhere(app_of, place):
-    for trust in ("", "nets"):
-        with (
-            client_of(app_of("inspect", "all", folder=place, trust=trust)) as client,
-            pytest.MonkeyPatch.context() as on,
-        ):
-            on.setenv("ONEPEAK_TRUST", trust)
-            on.syspath_prepend(str(place))
-            entry = client.get("/v1/inspect/samples").json()["entries"][0]
-            address = f"{entry['part']}/{entry['item']}"
-            (answer,) = client.get(f"/v1/inspect/sample/{address}").json()["answers"]
-            evidence = client.get(f"/v1/inspect/evidence/{address}?method=elb&label=0")
-            assert client.get(f"/image/{address}").status_code == 200
-            if trust:
-                assert (answer["no_evidence"], evidence.status_code) == ("", 200)
-            else:
-                assert (answer["no_evidence"].startswith(REFUSED), evidence.status_code) == (True, 404)

@@ -43,7 +43,7 @@ def test_the_sections_come_in_the_order_of_their_weight(found):
     ]  # fmt: skip
     for name in ("posteriors", "confusion"):
         assert [chart.name for chart in found[name].charts] == ["ce", "elb"]
-    assert found["posteriors"].choice.names[0] == "g1"
+    assert found["posteriors"].choices[0] == "g1"
 
 
 def test_the_course_of_what_chose_the_epochs_is_drawn_first(tmp_path):

@@ -1,6 +1,5 @@
 """`onepeak predict`: a trained model's predictions for images or for the rows of a table."""
 
-import errno
 import io
 import math
 import os
@@ -240,8 +239,7 @@ def _output_file(out: Path | None) -> "Iterator[TextSink]":
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         if out.is_dir() or not os.access(out if out.exists() else out.parent, os.W_OK):
-            code = errno.EISDIR if out.is_dir() else errno.EACCES
-            raise OSError(code, os.strerror(code))
+            raise IsADirectoryError(0, "it is a folder") if out.is_dir() else PermissionError(0, "no permission")
     except OSError as error:
         raise InputError(f"`--out` must be a file that can be written, got {out}: {error.strerror}.") from None
     whole = nullcontext(out) if out.exists() and not out.is_file() else in_one_step(out)  # a pipe cannot be renamed

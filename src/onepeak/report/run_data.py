@@ -14,6 +14,7 @@ from onepeak._core.wording import counted
 from onepeak.data.datasets.biopsies import BayesError, bayes_error
 from onepeak.errors import InputError
 from onepeak.experiment.results import read_history
+from onepeak.experiment.run_files import classes_of_model
 from onepeak.metrics.catalog import METRICS
 from onepeak.metrics.functional.probabilistic import negative_log_likelihood, ranked_probability_score
 from onepeak.posterior import Reliability, is_paradoxical, reliability, runner_up_distance, temper
@@ -26,7 +27,6 @@ from onepeak.report.figures.tradeoff import Scores
 from onepeak.report.figures.truth import Distance, divergence, variation
 from onepeak.report.palette import styles
 from onepeak.report.source import Source
-from onepeak.training.model_files import load_description
 from onepeak.training.predictions_file import part_predictions, read_predictions
 
 MOST_SUSPECTS = 8
@@ -296,11 +296,8 @@ def _read_predictions(run: dict[Any, Any], partial: _PartialData, fresh: Predict
 
 def _classes(runs: Frame, source: Source) -> tuple[str, ...]:
     """Names of the classes: from a model, from the data, or only their numbers; none where even these are not known."""
-    for folder in runs["folder"].head(5):
-        try:
-            return load_description(Path(folder)).classes
-        except InputError:
-            continue
+    if known := next(filter(None, (classes_of_model(Path(folder)) for folder in runs["folder"].head(5))), None):
+        return known
     if source.manifest is not None:
         return source.manifest.classes
     number = runs["num_classes"].max()

@@ -52,14 +52,6 @@ class Chart:
         return text
 
 
-@dataclass(frozen=True, kw_only=True)
-class Choice:
-    """A slider over predicted labels."""
-
-    names: tuple[str, ...]
-    first: int
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Card:
     """One paradoxical prediction."""
@@ -83,7 +75,9 @@ class Section:
     charts: tuple[Chart, ...]
     printed: Printed
     layout: Layout = "wide"
-    choice: Choice | None = None
+    choices: tuple[str, ...] = ()
+    """Predicted classes of a slider."""
+    first_choice: int = 0
     cards: tuple[Card, ...] = ()
     table: WideTable | None = None
 
@@ -188,7 +182,8 @@ def _overlay(data: RunData) -> Section:
         ),
         printed=printed_overlay(posteriors, data.classes, data.looks, label=label),
         layout="grid",
-        choice=Choice(names=data.classes, first=label),
+        choices=data.classes,
+        first_choice=label,
     )
 
 

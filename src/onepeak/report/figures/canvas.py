@@ -113,10 +113,11 @@ def class_ticks(classes: Sequence[str], *, most: int = FEW_CLASSES) -> list[int]
     return list(range(0, len(classes), step))
 
 
-def name_classes(axis: Mapping[str, Any] | None, classes: Sequence[str]) -> dict[str, Any]:
-    """An axis of plotly that names the classes."""
+def class_axis(classes: Sequence[str], **axis: Any) -> dict[str, Any]:
+    """An axis of plotly that names the classes, from the left end of the first to the right end of the last."""
     ticks = class_ticks(classes)
-    return {**(axis or {}), "tickmode": "array", "tickvals": ticks, "ticktext": [classes[tick] for tick in ticks]}
+    named = {"tickmode": "array", "tickvals": ticks, "ticktext": [classes[tick] for tick in ticks]}
+    return {"range": (-0.5, len(classes) - 0.5), **axis, **named}
 
 
 def name_ticks(

@@ -11,11 +11,11 @@ from onepeak.report.figures.canvas import (
     Looks,
     Printed,
     PrintedAxes,
+    class_axis,
     class_ticks,
     in_print,
     interactive,
     legend_below,
-    name_classes,
     name_ticks,
     on_page,
     printed,
@@ -45,7 +45,7 @@ def errors_by_class(confusion: Table) -> npt.NDArray[np.float64]:
 def interactive_class_errors(confusions: Mapping[str, Table], classes: Sequence[str], looks: Looks) -> Interactive:
     """For the page: a line for each row over the classes."""
     figure = interactive(x="true class", y="mean absolute error")
-    figure.update_layout(xaxis=name_classes(None, classes))
+    figure.update_layout(xaxis=class_axis(classes))
     for row, confusion in confusions.items():
         look = looks[row]
         figure.add_scatter(
@@ -127,14 +127,10 @@ def interactive_confusion(confusion: Table, classes: Sequence[str], *, highest: 
         customdata=confusion.astype(np.int32),
         hovertemplate="true %{y}, predicted %{x}: %{z:.0%} (%{customdata:,})<extra></extra>",
     )
-    numbered, last = has_numbers(len(classes)), len(classes) - 0.5
-    if numbered:
+    if has_numbers(len(classes)):
         _add_numbers(figure, shares_by_class(confusion), highest)
-    shared = {"constrain": "domain", "showgrid": not numbered}
-    figure.update_layout(
-        xaxis=name_classes({"range": (-0.5, last), **shared}, classes),
-        yaxis=name_classes({"range": (last, -0.5), "scaleanchor": "x", **shared}, classes),
-    )
+    axis = class_axis(classes, constrain="domain", showgrid=not has_numbers(len(classes)))
+    figure.update_layout(xaxis=axis, yaxis={**axis, "range": axis["range"][::-1], "scaleanchor": "x"})
     return figure
 
 

@@ -10,8 +10,8 @@ from onepeak.report.figures.canvas import (
     Interactive,
     Looks,
     Printed,
+    class_axis,
     interactive,
-    name_classes,
     name_ticks,
     small_multiples,
 )
@@ -34,9 +34,7 @@ def interactive_overlay(
     """For the page: one method. Every trace's `meta` is its label; the page shows those of the label chosen."""
     colour = looks[row].colour
     figure = interactive(y="probability", height=220, legend=False)
-    figure.update_layout(
-        xaxis=name_classes({"range": [-0.5, len(classes) - 0.5]}, classes), yaxis={"range": [0, 1.05 * highest]}
-    )
+    figure.update_layout(xaxis=class_axis(classes), yaxis={"range": [0, 1.05 * highest]})
     places = np.arange(len(classes) + 1, dtype=np.int16)
     for each, found in posteriors.items():
         # One line with gaps for all posteriors: a trace each would be too many for a browser.

@@ -11,10 +11,10 @@ from onepeak.report.figures.canvas import (
     Looks,
     Printed,
     PrintedAxes,
+    class_axis,
     in_print,
     interactive,
     legend_below,
-    name_classes,
     name_ticks,
     on_page,
     printed,
@@ -53,7 +53,7 @@ class Case:
 def interactive_case(case: Case, classes: Sequence[str], looks: Looks) -> Interactive:
     """For the page: the posteriors of all methods, that of the accused in front."""
     figure = interactive(y="probability", height=230, legend=False)
-    figure.update_layout(xaxis=name_classes({"range": [-0.5, len(classes) - 0.5]}, classes))
+    figure.update_layout(xaxis=class_axis(classes))
     places = np.arange(len(classes))
     if case.truth is not None:
         figure.add_scatter(
