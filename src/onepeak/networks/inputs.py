@@ -27,9 +27,7 @@ def _check_pixels(batch: Tensor) -> None:
 class ImageInput(nn.Module):
     """From uint8 images, batch x 3 x height x width, to what a backbone reads.
 
-    Args:
-        mean: Mean of each colour from 0 to 1; None for `normalise`, whose mean and deviation are .5.
-        std: Deviation of each colour.
+    `mean` and `std` are those of each colour, from 0 to 1; without them it is `normalise`, where both are .5.
     """
 
     def __init__(self, mean: Sequence[float] | None = None, std: Sequence[float] | None = None) -> None:
@@ -56,12 +54,7 @@ class RowInput(nn.Module):
 
     A number becomes its standard score, or 0 if it is missing; a category becomes one feature per code. Columns that
     were incomplete in training add a flag each for a missing value, NaN. Features are float32, computed in float64.
-
-    Args:
-        means: Mean of each column; that of a category is not used.
-        stds: Standard deviation of each column.
-        num_codes: Number of codes of each category; None for a column of numbers.
-        flags: Indices of the columns with a flag.
+    `num_codes` has None for a column of numbers; `flags` are the indices of the columns with a flag.
 
     Example:
         >>> layer = RowInput((40.0, 0.0), (10.0, 1.0), num_codes=(None, 2), flags=(0,))

@@ -64,7 +64,6 @@ def test_a_chain_of_similar_samples_is_one_finding_and_exact_copies_are_none():
 
 def test_of_many_samples_the_same_are_found_as_by_comparing_all(monkeypatch):
     monkeypatch.setattr(near_copies, "_AT_ONCE", 16)
-    monkeypatch.setattr(near_copies, "_MAIN_AXES", 4)
     rng = np.random.default_rng(0)
     values = rng.normal(size=(25, 12))[rng.integers(0, 25, 120)] + 0.12 * rng.normal(size=(120, 12))
     unit = values - values.mean(axis=0)

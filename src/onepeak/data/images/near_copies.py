@@ -16,8 +16,6 @@ _SIDE = 16
 _FEWEST = 20
 """The mean of fewer images is hardly what they have in common."""
 _AT_ONCE = 256
-_MAIN_AXES = 64
-_ROUNDING = 1e-4
 
 
 def thumbnails(store: ImageStore) -> npt.NDArray[np.float32]:
@@ -40,14 +38,11 @@ def find_near_copies(
     """
     values = values - values.mean(axis=0) if len(values) >= _FEWEST else values
     unit = values / np.maximum(np.linalg.norm(values, axis=1, keepdims=True), 1e-6)
-    at_most = _upper_bounds(unit)
     lead, lowest = np.arange(len(unit)), np.ones(len(unit))
     for start in range(0, len(unit), _AT_ONCE):
-        block = np.arange(start, min(start + _AT_ONCE, len(unit)))
-        near = start + np.flatnonzero((at_most[block] @ at_most[start:].T).max(axis=0) >= least - _ROUNDING)
-        likeness = unit[block] @ unit[near].T
-        one, other = np.nonzero((likeness >= least) & (near > block[:, None]))
-        pairs = lead[np.stack([block[one], near[other]], axis=1)]
+        likeness = unit[start : start + _AT_ONCE] @ unit[start:].T
+        one, other = np.nonzero(np.triu(likeness >= least, k=1))  # each pair once
+        pairs = lead[start + np.stack([one, other], axis=1)]
         np.minimum.at(lowest, pairs[:, 0], likeness[one, other])
         # Of a group that is linked already no pair is kept: in frames of a video there would be millions.
         pairs = np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)
@@ -62,16 +57,3 @@ def find_near_copies(
             if len({digests[item] for item in items}) > 1
         ]
     )
-
-
-def _upper_bounds(unit: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Returns short rows whose products are no smaller than those of `unit`: most pairs need no more than these.
-
-    They are the coordinates along the main axes (about: one step of power iteration), and the length of the rest: by
-    the inequality of Cauchy and Schwarz, the product of two rests is at most that of their lengths.
-    """
-    start = np.random.default_rng(0).normal(size=(unit.shape[1], min(_MAIN_AXES, unit.shape[1])))
-    axes, _ = np.linalg.qr(unit.T @ (unit @ start.astype(np.float32)))
-    main = unit @ axes
-    rest = np.maximum((unit * unit).sum(axis=1) - (main * main).sum(axis=1), 0)
-    return np.concatenate([main, np.sqrt(rest)[:, None]], axis=1)
