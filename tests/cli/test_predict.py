@@ -79,12 +79,6 @@ def test_a_folder_gives_a_row_a_image_in_order(run, folder):
     assert not Path(os.devnull).is_file()
 
 
-def test_twelve_bits_in_files_of_sixteen_are_told(run, tmp_path):
-    Image.fromarray(np.full((64, 64), 3000, np.uint16)).save(tmp_path / "scan.png")
-    assert "no value above 3,000 of 65,535" in run(image_run().folder, tmp_path, "--csv", ON_CPU).stderr
-    assert run(image_run().folder, tmp_path, "--csv", ON_CPU, "--quiet").stderr == ""
-
-
 @pytest.mark.parametrize(
     ("classes", "told"),
     [

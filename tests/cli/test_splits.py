@@ -59,16 +59,6 @@ def test_equal_rows_of_a_table_are_told_in_the_column_of_leaks(run, tmp_path):
     assert "Note in split0-fold0: train and valid share 2 rows, value for value" in output
 
 
-def test_a_column_of_names_in_digits_is_asked_about_and_taken_as_such(run, tmp_path):
-    lines = [f"{1 + row % 3},{row / 7},{row % 2}" for row in range(40)]
-    (tmp_path / "t.csv").write_text("\n".join(["site,x,label", *lines]))
-    flags = (tmp_path / "t.csv", "--protocol", "holdout", "--splits", 1)
-    assert "few different integers in site (3)" in run(*flags)
-    output = run(*flags, "--category", "site")
-    assert "read as categories: site" in output
-    assert "few different integers" not in output
-
-
 def test_missing_images_are_left_out_when_asked(run, faces):
     faces.with_name("images").joinpath("05.png").unlink()
     with pytest.raises(

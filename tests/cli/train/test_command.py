@@ -18,7 +18,6 @@ from PIL import Image
 
 import onepeak
 from forked import Forked
-from image_files import in_twelve_bits
 from onepeak.experiment.folder import claim
 from run_folders import RUN_FILES
 
@@ -136,20 +135,6 @@ def test_a_table_has_one_thread_and_images_all_unless_others_are_asked_for(table
     assert request == [1, 3]
 
 
-def test_twelve_bits_train_the_model_that_eight_would(images, tmp_path, run):
-    weights = []
-    for bits, more in ((8, ()), (12, ("--bits", 12))):
-        folder = tmp_path / f"of{bits}"
-        shutil.copytree(images, folder)
-        for path in folder.glob("*.png"):
-            grey = np.asarray(Image.open(path).convert("L"))
-            Image.fromarray(grey if bits == 8 else in_twelve_bits(grey)).save(path)
-        assert run(*flags_of_images(folder, folder, "--allow-leak", *more))[0] == 0
-        weights.append((folder / "run" / "model.safetensors").read_bytes())
-    assert weights[0] == weights[1]
-    assert json.loads((tmp_path / "of12" / "run" / "onepeak.json").read_text())["bits"] == 12
-
-
 def test_the_data_the_plan_and_what_to_know_are_told_on_stderr(run, table, tmp_path):
     flags = [flag for flag in flags_of(table, tmp_path / "new", "--resume") if flag != "--quiet"]
     status, output, errors = run(*flags)
@@ -254,17 +239,6 @@ def test_a_method_may_have_variant_and_settings_behind_colons_as_in_compare_and_
     assert trained("both", *more) == ("elb", "corrected", {"t": 3, "growth": 1.01, "t_max": 4})
     assert trained("published", "--method", "ld:as_published") == ("ld", "as_published", {})
     assert trained("corrected", "--method", "ld:as_published", "--variant", "corrected") == ("ld", "corrected", {})
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize("name", ["notes.txt", "notes.txt/run"])
-def test_an_out_that_is_a_file_or_below_one_is_refused_and_the_file_kept(run, table, tmp_path, name):
-    (tmp_path / "notes.txt").write_text("mine")
-    status, output, errors = run(*flags_of(table, tmp_path / name))
-    assert (status, output, errors.count("\n")) == (2, "", 1), errors
-    assert "`--out`" in errors
-    assert str(tmp_path / "notes.txt") in errors
-    assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
 @pytest.mark.bad_input
