@@ -85,11 +85,11 @@ def test_with_a_model_it_can_be_tried(run, monkeypatch, tiny, tmp_path, argument
     ("arguments", "message"),
     [
         (["nowhere"], "must be a folder that onepeak compare or train wrote, got no folder."),
-        (["compared", "--order", "a,b"], "`--order` has no use without --data: leave it out."),
+        (["compared", "--order", "a,b"], "`--order` does nothing without --data: leave it out."),
         (["compared", "--host", "0.0.0.0"], "`host` must be 127.0.0.1 without a token"),
         (["compared", "--actions", "nowhere.csv"], "nowhere.csv cannot be read: No such file"),
         (["compared", "--model", "nowhere"], "must be a model's folder, got nothing there"),
-        (["compared", "--data", "biopsies", "--model", "x"], "`--model` has no use with --data"),
+        (["compared", "--data", "biopsies", "--model", "x"], "`--model` does nothing with --data"),
         (["compared", "--data", "biopsies"], "must be a model's folder, got one without onepeak.json"),
     ],
 )

@@ -138,7 +138,7 @@ def test_rows_without_a_group_and_flags_without_a_use_are_refused(run, tmp_path)
     grouped = ("--group", "patient")
     for flags, message in (
         (grouped, "got 2 samples without one: give each its own group"),
-        ((*grouped, "--keep", "tone"), "`--keep` has no use for predictions per group"),
+        ((*grouped, "--keep", "tone"), "`--keep` does nothing with --group"),
         ((*grouped, "--combine", "mean", "--decide", "median"), "`decide` has no effect if `combine` is 'mean'"),
         ((*grouped, "--combine", "mean", "--project"), "`project` has no effect if `combine` is 'mean'"),
     ):

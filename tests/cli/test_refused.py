@@ -53,12 +53,12 @@ OF_A_TABLE = [
     (
         COMPARE,
         ("--gpus-per-run", 0.5),
-        "`--gpus-per-run` has no use for the executor local: leave it out, or give --exe",
+        "`--gpus-per-run` does nothing with --executor local: leave it out, or use --exe",
     ),
     (
         COMPARE,
         ("--executor", "ray", "--threads", 2),
-        "`--threads` has no use for the executor ray: give --cpus-per-run",
+        "`--threads` does nothing with --executor ray: give --cpus-per-run",
     ),
     (COMPARE, ("--executor", "ray", "--address", "x"), "`--address` must be auto, local, host:port or"),
     (COMPARE, ("--workers", 0), "`--workers` must be an integer >= 1, got 0"),

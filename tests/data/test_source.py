@@ -135,7 +135,7 @@ def test_a_path_that_is_not_there_suggests_known_names():
 @pytest.mark.bad_input
 @pytest.mark.parametrize("setting", ["root", "order", "label", "group", "path"])
 def test_settings_without_use_are_refused(plant, setting):
-    message = rf"`{setting}` has no use for"
+    message = rf"`{setting}` does nothing for"
     if setting != "order":
         with pytest.raises(InputError, match=f"{message} the folder .*: leave it out"):
             DataSource(plant("1/a.png", "2/b.png"), **{setting: "x"}).open()

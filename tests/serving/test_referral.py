@@ -176,7 +176,7 @@ def test_what_cannot_be_promised_or_has_no_effect_is_refused():
             refer(planted(20), **both)
     data = table_run().folder.parent / "grades.csv"
     told = invoked(command, table_run().folder, data, "--at-least", "high", "--sensitivity", 0.99, ON_CPU).stderr
-    assert "No threshold holds this on so few, 30 of 90 samples count" in told
+    assert "No threshold can promise this, 30 of 90 samples count" in told
     assert "99.0% needs at least 299 that count; 30 allow 90.5% at most" in told
     assert "--save" not in told
     for flags, message in (

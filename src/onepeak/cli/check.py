@@ -221,4 +221,4 @@ def _show(findings: "Sequence[Finding]", kinds: "Sequence[Kind]", num_samples: i
     if rows:
         print_table(("finding", "samples", "label", "suggested", "why"), rows)
     if len(rows) < len(findings):
-        print_note(f"The first {_MOST_ROWS} of each kind are shown; --out and --json give all.")
+        print_note(f"The first {_MOST_ROWS} of each kind are shown; --out and --json list them all.")

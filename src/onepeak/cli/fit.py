@@ -23,11 +23,9 @@ def fit(
     plan: dict[str, Any],
     methods: Annotated[
         str | None,
-        flag(
-            "Training", "--methods", "Methods to choose from in validation (default: peak; of good and best some more)."
-        ),
+        flag("Training", "--methods", "Methods to choose from in validation (default: peak; good and best add more)."),
     ] = None,
-    minutes: Annotated[float, flag("Training", "--minutes", "Time for everything together.", min=0.1)] = 30.0,
+    minutes: Annotated[float, flag("Training", "--minutes", "Total time in minutes.", min=0.1)] = 30.0,
     preset: Annotated[
         Literal["fast", "good", "best"],
         flag("Training", "--preset", "fast (a few settings), good (a search) or best (a search, five networks)."),
@@ -46,14 +44,14 @@ def fit(
     device: str = "auto",
     workers: int | None = None,
     cache: Path | None = None,
-    out: Annotated[Path | None, flag("Output", "--out", "Folder for the model, or one to go on with.")] = None,
+    out: Annotated[Path | None, flag("Output", "--out", "Folder for the model, or one with a fit to resume.")] = None,
     dry_run: Annotated[bool, flag("Output", "--dry-run", "Print the plan without training.")] = False,
     logger: str = "none",
     quiet: bool = False,
 ) -> None:
-    """Plans, searches on validation, and makes the best model in the minutes given. The test part is opened once.
+    """Plans, searches on the validation part and trains the best model it can in the given time.
 
-    If interrupted, run the same command to go on to the same model.
+    The test part is used once, at the end. If interrupted, run the same command to resume.
 
     Example: onepeak fit biopsies --minutes 5 --preset fast --out model
     """

@@ -74,14 +74,14 @@ LABELLED: Flags = flags(
     "Data",
     root="Folder of the known data set or of the CSV's images.",
     order=(str, "Classes, lowest first: a,b,c or 0..69 or a .txt file.", {"callback": _order}),
-    label="Label column, or several (a,b) of which each row fills one.",
-    raters="Columns of several raters' labels, in place of --label: a,b or rater_*.",
-    label_probs="Columns of class probabilities or votes, lowest first, in place of --label: p_0,p_1 or p_*.",
+    label="Label column, or several (a,b) if each row fills one of them.",
+    raters="Columns of several raters' labels, instead of --label: a,b or rater_*.",
+    label_probs="Columns of class probabilities or votes, lowest first, instead of --label: p_0,p_1 or p_*.",
     group="Group column: person, patient, slide.",
     path="Image column of a list (default: path).",
     decimal="Decimal separator: pass , if 1,234 means 1.234.",
     encoding="Encoding of a CSV, such as cp1252 (default: UTF-8).",
-    missing=(list[str], "Cell of a CSV that stands for a missing value, such as -."),
+    missing=(list[str], "Value that means missing in a CSV, such as -."),
 )
 """Where data with labels come from: fields of `DataSource`."""
 SOURCE: Flags = LABELLED | flags(
@@ -93,7 +93,7 @@ SOURCE: Flags = LABELLED | flags(
     skip_bad=(bool, "Skip rows with bad cells and images that are missing or unreadable."),
 )
 """The same of data to train on."""
-TRAINED: Flags = SOURCE | flags("Data", subgroup=(list[str], "Column by whose values figures are given, such as sex."))
+TRAINED: Flags = SOURCE | flags("Data", subgroup=(list[str], "Column to break figures down by, such as sex."))
 """The same of data to train and to measure on."""
 PLAN: Flags = (
     flags(
@@ -112,7 +112,7 @@ PLAN: Flags = (
         weights=(str, "File of backbone weights, or pretrained (downloads timm's own).", {"callback": at_home}),
         normalise="How pixels are scaled: paper (-1 to 1) or timm (mean and deviation of timm's weights; "
         "the default with --weights pretrained).",
-        freeze=(bool, "Keep the backbone's weights: one pass over the images, then every training takes seconds."),
+        freeze=(bool, "Keep the backbone's weights: after one pass over the images, each training takes seconds."),
     )
     | flags("Compute", precision="Precision: fp32 (the default), bf16 or fp16.")
 )
@@ -122,7 +122,7 @@ RECIPE: Flags = flags(
     epochs=(int, "Number of epochs (default: from the recipe)."),
     batch_size=(int, "Samples per batch (default: from the recipe)."),
     lr=(float, "Learning rate (default: from the recipe)."),
-    encoder_lr=(float, "Train the encoder of --text too, at this learning rate, such as 2e-5 (default: it stays)."),
+    encoder_lr=(float, "Train the encoder of --text too, at this learning rate, such as 2e-5 (default: frozen)."),
     select="Validation metric that selects the epoch, or last.",
     patience=(int, "Stop after this many epochs without improvement (default: never)."),
     class_weight=(str, "balanced, lds, or one weight per class: 1,1,3.", {"callback": _class_weight}),
@@ -143,7 +143,7 @@ POSTERIOR: Flags = flags(
     project=(bool, "Replace each posterior by the nearest one with one peak."),
 )
 """How posteriors are read: arguments of `Model.posterior_options`."""
-RAW: Flags = flags("Prediction", raw=(bool, "Leave posteriors uncalibrated."))
+RAW: Flags = flags("Prediction", raw=(bool, "Do not calibrate posteriors."))
 FLAGS: Flags = {
     "model": Annotated[Path, typer.Argument(help="Model folder (the --out of onepeak train).")],
     "data": Annotated[
@@ -268,10 +268,10 @@ class Command(TyperCommand):
 
 
 def refuse(flags: Mapping[str, object], where: str, fix: str = "leave it out") -> None:
-    """Refuses flags that have no use where they were given."""
+    """Refuses flags that do nothing where they were given."""
     for name, value in flags.items():
         if value:
-            raise InputError(f"`--{name.replace('_', '-')}` has no use {where}: {fix}.")
+            raise InputError(f"`--{name.replace('_', '-')}` does nothing {where}: {fix}.")
 
 
 def settings_of(pairs: list[str], *, flag: str = "--set") -> dict[str, object]:

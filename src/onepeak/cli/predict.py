@@ -100,9 +100,9 @@ def predict(
     )
 
     if group is None:
-        refuse({"combine": combine}, "for predictions without --group")
+        refuse({"combine": combine}, "without --group")
     else:
-        refuse({"keep": keep}, "for predictions per group")
+        refuse({"keep": keep}, "with --group")
         keep = [group]
     form = _format(as_csv=as_csv, as_json=as_json, out=out)
     loaded = load(model, device=device)

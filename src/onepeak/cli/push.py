@@ -15,7 +15,7 @@ Repo = Annotated[str, typer.Argument(help="Repository on the hub, such as me/gra
 def push(
     model: Path,
     repo: Repo,
-    public: Annotated[bool, flag("Output", "--public", "Let everybody see a new repository.")] = False,
+    public: Annotated[bool, flag("Output", "--public", "Make a new repository public.")] = False,
     familiarity: Annotated[
         bool, flag("Output", "--familiarity", "For a model of texts: upload features of its training texts too.")
     ] = False,

@@ -105,7 +105,7 @@ def refer(
     if all(option.policy is None for option in found.options.values()):
         counting = f"{found.num_counting:,} of {found.num_samples:,} {found.unit}s count"
         needs = "" if error is not None else _needs(found, sensitivity or 0.95, confidence)
-        print_note(f"No threshold holds this on so few, {counting}: give more data, or ask for less.{needs}")
+        print_note(f"No threshold can promise this, {counting}: give more data, or ask for less.{needs}")
     elif chosen is None:
         print_note(f"Next: the same with --save, so that predict and serve refer these {found.unit}s")
     else:

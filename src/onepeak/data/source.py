@@ -221,7 +221,7 @@ class DataSource:
         """Raises an error for settings that have no use for these data."""
         for each in fields(self):
             if each.name not in ("data", "skip_bad", *but) and getattr(self, each.name) not in (None, ()):
-                raise InputError(f"`{each.name}` has no use for {what}: leave it out.", argument=each.name)
+                raise InputError(f"`{each.name}` does nothing for {what}: leave it out.", argument=each.name)
 
 
 _OF_A_LIST = ("root", "label", "raters", "label_probs", "group", "path", "subgroup", "encoding", "missing")

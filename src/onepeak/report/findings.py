@@ -73,7 +73,7 @@ def findings(
             if n < FEWEST
             else f"with only {n} runs of each method, results may change"
         )
-        found.append(Finding(text=f"More runs make this surer (compare --splits or --folds): {few}."))
+        found.append(Finding(text=f"More runs would make this more certain (compare --splits or --folds): {few}."))
     return tuple(found)
 
 
@@ -91,11 +91,10 @@ def _choice(mae: Frame, against: str | None) -> str:
         return f"{names} {has} the lowest error ({error})."
     worse, level = (_names(others[rows]) for rows in (others["p_value"] < LEVEL, others["p_value"] >= LEVEL))
     if not worse:
-        return f"No clear winner: {names} {has} the lowest error ({error}), but the differences may be chance."
-    rest = (
-        f"; {_named_if_few(level, word='or')} may be as good" if level else "; the difference is unlikely to be chance"
-    )
-    return f"Take {names}: the lowest error ({error}){rest}."
+        return f"No clear winner: {names} {has} the lowest error ({error}), but the differences may be due to chance."
+    by_chance = "the difference is unlikely to be due to chance"
+    rest = f"{_named_if_few(level, word='or')} may be as good" if level else by_chance
+    return f"Take {names}: the lowest error ({error}); {rest}."
 
 
 def _consistency(

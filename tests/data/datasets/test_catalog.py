@@ -33,7 +33,7 @@ def test_a_set_on_disk_without_a_root_says_how_to_obtain_it(record):
 def test_the_record_describes_the_set_that_is_drawn_for_which_a_root_has_no_use(tmp_path):
     data = biopsies(10)
     assert (data.name, data.classes) == (BIOPSIES.name, BIOPSIES.classes)
-    with pytest.raises(InputError, match=r"`root` has no use for biopsies, which is generated: leave it out"):
+    with pytest.raises(InputError, match=r"`root` does nothing for biopsies, which is generated: leave it out"):
         BIOPSIES.open(tmp_path)
 
 

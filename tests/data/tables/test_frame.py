@@ -85,7 +85,7 @@ def test_dates_of_a_frame_are_left_out_as_those_of_a_csv_are():
         (pd.DataFrame([[1, 2]]), {}, r"must be text: use frame.columns = frame.columns.astype\(str\)"),
         (pd.DataFrame({"a": [1, 2], "label": [1, 2], "group": ["p", None]}), {}, "a group in 'group', 1 row .*: 1"),
         (pd.DataFrame({"a": [1, 2], "label": [1, None]}, index=[10, 11]), {}, "1 sample of 2 has none: row 11"),
-        (pd.DataFrame({"a": [1, 2], "label": [1, 2]}), {"root": "."}, "`root` has no use for a table of features"),
+        (pd.DataFrame({"a": [1, 2], "label": [1, 2]}), {"root": "."}, "`root` does nothing for a table of features"),
         (pd.DataFrame({"a": [1, 2], "label": [1, 1]}), {}, "There must be at least 2 classes, all 2 samples"),
     ],
 )

@@ -47,7 +47,7 @@ def compare(
     *,
     recipe_changes: dict[str, Any],
     tune: Annotated[
-        list[str], flag("Training", "--tune", "Values that every run chooses from in validation: lr=1e-4,3e-4,1e-3.")
+        list[str], flag("Training", "--tune", "Values that each run tries on its validation part: lr=1e-4,3e-4,1e-3.")
     ] = [],  # noqa: B006
     network: dict[str, Any],
     device: str = "auto",

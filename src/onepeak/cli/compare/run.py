@@ -96,10 +96,10 @@ def executor_of(
     """What trains the runs."""
     check_choice("executor", name, ("local", "ray"))
     if name == "ray":
-        refuse({"threads": threads}, "for the executor ray", "give --cpus-per-run")
-        refuse({"pack": pack != "auto"}, "for the executor ray", "give --gpus-per-run")
+        refuse({"threads": threads}, "with --executor ray", "give --cpus-per-run")
+        refuse({"pack": pack != "auto"}, "with --executor ray", "give --gpus-per-run")
         return RayExecutor(device=device, workers=workers, **ray)
-    refuse(ray, "for the executor local", "leave it out, or give --executor ray")
+    refuse(ray, "with --executor local", "leave it out, or use --executor ray")
     if pack != "auto" and not (pack.isdecimal() and int(pack)):
         raise InputError(f"`--pack` must be auto or an integer >= 1, got {pack!r}.")
     return LocalExecutor(device=device, workers=workers, pack="auto" if pack == "auto" else int(pack), threads=threads)

@@ -45,7 +45,7 @@ class Dataset:
         if self.generate is not None:
             if root is not None:
                 raise InputError(
-                    f"`root` has no use for {self.name}, which is generated: leave it out.", argument="root"
+                    f"`root` does nothing for {self.name}, which is generated: leave it out.", argument="root"
                 )
             return self.generate()
         if self.read is None or root is None:

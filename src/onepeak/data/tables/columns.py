@@ -131,7 +131,7 @@ def _check_features(
     if isinstance(names, str):
         raise InputError(f"`{argument}` must be a list of columns, got the text {names!r}: write [{names!r}].")
     if names and read_as:
-        raise InputError(f"`{argument}` has no use for {read_as}: leave it out.", argument=argument)
+        raise InputError(f"`{argument}` does nothing for {read_as}: leave it out.", argument=argument)
     must = f"`{argument}` must name columns that are features"
     for name in names:
         if name in taken:

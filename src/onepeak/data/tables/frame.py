@@ -176,7 +176,7 @@ def from_frame(
         if left and like is None:
             notes = (*notes, f"left out {counted(len(left), 'column')} beside the texts: {listed(left)}")
     if path is None and root is not None:
-        raise InputError(f"`root` has no use for a table of features (it has no column `{PATH}`): leave it out.")
+        raise InputError(f"`root` does nothing for a table of features (it has no column `{PATH}`): leave it out.")
     if group is None and isinstance(items, ImageFiles):
         groups, of_patients = patients_of(items.root, items.paths)
         notes = (*notes, *of_patients)

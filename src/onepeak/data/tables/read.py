@@ -64,7 +64,7 @@ def read_table(
     if suffix in PARQUET_SUFFIXES:
         for name, value in (("decimal", decimal), ("encoding", encoding), ("missing", missing)):
             if value:
-                raise InputError(f"`{name}` has no use for a parquet file: leave it out.", argument=name)
+                raise InputError(f"`{name}` does nothing for a parquet file: leave it out.", argument=name)
         return Table(frame=_read_parquet(path))
     if suffix not in CSV_SUFFIXES:
         known = ", ".join((*CSV_SUFFIXES, *PARQUET_SUFFIXES))
