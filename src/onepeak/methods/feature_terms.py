@@ -24,14 +24,11 @@ _TINY = 1e-12
 class FeatureTerm(nn.Module, ABC):
     """A loss of the features (samples x features) of a batch and its labels, one number; 0 if it compares nothing.
 
-    It must not read a number from the device, so that training steps can be recorded.
-
-    Args:
-        num_classes: Number of classes.
-        weight: Weight of the term beside the method's loss.
+    It is added to the method's loss with a weight. It must not read a number from the device, so that training steps
+    can be recorded.
     """
 
-    def __init__(self, num_classes: int, *, weight: float) -> None:
+    def __init__(self, num_classes: int, *, weight: float = 0.1) -> None:
         super().__init__()
         self.num_classes = num_classes
         self.weight = check_number("weight", weight, above=0)
@@ -99,9 +96,6 @@ class OrdinalEntropy(FeatureTerm):
     Reference: Zhang et al., "Improving deep regression with ordinal entropy", ICLR 2023.
     """
 
-    def __init__(self, num_classes: int, *, weight: float = 0.1) -> None:
-        super().__init__(num_classes, weight=weight)
-
     def forward(self, features: Tensor, labels: Labels) -> Tensor:
         directions = F.normalize(features, dim=-1)
         classes = torch.arange(self.num_classes, device=labels.device)
@@ -156,12 +150,7 @@ def _distances(ones: Tensor, others: Tensor) -> Tensor:
 
 @final
 class WithFeatureTerm(Wrapped):
-    r"""A base method with a term on features in training: :math:`\ell_{base} + w \, \ell_{term}`.
-
-    Args:
-        base: The method whose loss, posterior and prediction are those of this one.
-        term: A `FeatureTerm`, such as `RankNContrast`.
-    """
+    r"""A base method with a term on features in training: :math:`\ell_{base} + w \, \ell_{term}`."""
 
     asks_features = True
 

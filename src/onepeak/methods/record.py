@@ -97,17 +97,13 @@ class MethodRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class AdditionRecord:
-    """What can be put on a method by name: a constraint, as in `"mv+elb"`, or a term on features, as in `"mv+rnc"`.
-
-    Args:
-        name: The name after the plus sign.
-        title: A few words that continue the title of a method, such as "under a log-barrier".
-        build: The class, or a function `build(num_classes, ...)`. Its other keyword arguments are the settings.
-    """
+    """What can be put on a method by name: a constraint, as in `"mv+elb"`, or a term on features, as in `"mv+rnc"`."""
 
     name: str
     title: str
+    """A few words that continue the title of a method, such as "under a log-barrier"."""
     build: Callable[..., Any] = field(repr=False)
+    """The class, or a function `build(num_classes, ...)`. Its other keyword arguments are the settings."""
 
     @property
     def defaults(self) -> dict[str, object]:

@@ -184,12 +184,10 @@ def _settings(function: Callable[..., Tensor]) -> dict[str, inspect.Parameter]:
 
 
 class SampleMean(OrdinalMetric):
-    """A metric that is a mean over samples.
+    """A metric that is a mean over samples of a quantity, named with its settings.
 
-    Args:
-        num_classes: Number of classes, including any that never occur.
-        quantity: What is averaged, including its settings. It names the state, because torchmetrics merges two metrics
-            of a collection whose states are equal after the first batch.
+    That names the state, because torchmetrics merges two metrics of a collection whose states are equal after the
+    first batch.
     """
 
     def __init__(self, num_classes: int, *, quantity: str, **standard: Any) -> None:
