@@ -73,6 +73,8 @@ class FusedTerms:
 
         For float16, whose range is too small, the gradient is float32.
         """
+        import triton
+
         from onepeak.kernels import device
 
         batch, classes = scores.shape
@@ -82,7 +84,7 @@ class FusedTerms:
         # The penalty does not use t, but the kernel needs some pointer. The t of a loss left on the CPU is moved.
         t = labels if self.t is None else self.t.to(scores.device)
         rows, columns = tile(batch, classes)
-        programs = ceil(batch, rows)
+        programs = triton.cdiv(batch, rows)
         losses = torch.empty(() if programs == 1 else programs, dtype=torch.float32, device=scores.device)
         with _LAUNCHING, torch.cuda.device_of(scores):
             device.whole_rows[(programs,)](
@@ -113,23 +115,15 @@ def tile(batch: int, classes: int) -> tuple[int, int]:
     A batch that fits one tile takes one program, which saves the sum over programs. A larger batch is spread over
     enough programs to keep the device busy.
     """
-    rows, columns = power_of_two(batch), power_of_two(classes)
+    from triton import cdiv, next_power_of_2
+
+    rows, columns = next_power_of_2(batch), next_power_of_2(classes)
     if rows * columns <= TILE:
         return rows, columns
-    numbers = min(TILE, max(SMALLEST_TILE, power_of_two(ceil(rows * columns, PROGRAMS))))
+    numbers = min(TILE, max(SMALLEST_TILE, next_power_of_2(cdiv(rows * columns, PROGRAMS))))
     return max(1, numbers // columns), columns
 
 
 def warps(numbers: int) -> int:
     """The number of warps for a program with this many scores: one or a few scores per thread."""
     return min(8, max(4, numbers // 128))
-
-
-def ceil(number: int, divisor: int) -> int:
-    """The quotient, rounded up."""
-    return -(-number // divisor)
-
-
-def power_of_two(number: int) -> int:
-    """The next power of two."""
-    return 1 << max(0, number - 1).bit_length()
