@@ -170,14 +170,6 @@ def test_a_folder_without_a_finished_run_says_why(tmp_path):
 
 
 @pytest.mark.bad_input
-def test_a_damaged_result_is_named(tmp_path):
-    path = write_run(tmp_path, method="ce") / "result.json"
-    path.write_text('{"method": "ce"}')
-    with pytest.raises(InputError, match=r"split0-fold0/result\.json: variant: must be given"):
-        read_results(tmp_path)
-
-
-@pytest.mark.bad_input
 def test_histories_and_predictions_that_cannot_be_read_are_named(tmp_path):
     with pytest.raises(InputError, match=r"must be the folder of a finished run, got one without history\.csv"):
         read_history(tmp_path)

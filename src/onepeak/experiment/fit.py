@@ -36,6 +36,7 @@ from onepeak.experiment.search import Candidate, Cost, Search, Step, Tell, searc
 from onepeak.experiment.tuning import in_words
 from onepeak.training.ensemble import Member, write_ensemble
 from onepeak.training.features import flips_of
+from onepeak.training.recipe import Recipe
 from onepeak.training.run import CHECKPOINT, train_run
 from onepeak.training.table_encoder import TableEncoder
 
@@ -194,24 +195,28 @@ def make_plan(
         whole = stage_of(pace, longer.epochs, frozen=False)
         if whole.cost.of([1], [longer.epochs]) < _OF_WHOLE * (60 * minutes - clock() - first):
             plan = replace(plan, stages=[*plan.stages, whole])
-    flips = can_flip and (preset == "best" if flips is None else flips)
-    methods = [entry.label for entry in experiment.methods]
-    lines = [
-        f"method: {', '.join(methods)}; network: {plan.backbone}, {_weights(experiment)}"
-        f"{', then whole networks in the second half of the time' if len(plan.stages) > 1 else ''}",
-        f"search: {_search_line(searched(experiment), methods, preset)}, on {counted(folds, 'fold')} of all but the "
-        "test part",
-        f"model: {'the mean of the networks of all folds' if folds > 1 else 'the best network'}"
-        f"{', of images and mirror images if that is better' if flips else ''}, calibrated on the "
-        "samples that it was not trained on; the test part is opened once, at the end",
-        f"time: {_in_minutes(minutes)}; one candidate of {counted(recipe.epochs, 'epoch')} takes about "
-        f"{duration(training)}" + (f", after {duration(first)} to read the images the first time" if first else ""),
-        *([problem] if problem else []),
-        *manifest.notes,
-    ]
+    plan = replace(plan, flips=can_flip and (preset == "best" if flips is None else flips))
+    lines = [*_choices(plan, experiment, recipe, first), *([problem] if problem else []), *manifest.notes]
     for line in lines[:_MOST_TOLD]:
         tell(line)
-    return replace(plan, flips=flips, lines=[*about, *lines], seconds=clock())
+    return replace(plan, lines=[*about, *lines], seconds=clock())
+
+
+def _choices(plan: FitPlan, experiment: Experiment, recipe: Recipe, first: float) -> list[str]:
+    """What the plan says of its choices and of the time, of which the images take so much at first."""
+    methods, folds = [entry.label for entry in experiment.methods], plan.folds
+    candidate = duration(plan.stages[0].cost.of([1], [recipe.epochs]))
+    return [
+        f"method: {', '.join(methods)}; network: {plan.backbone}, {_weights(experiment)}"
+        f"{', then whole networks in the second half of the time' if len(plan.stages) > 1 else ''}",
+        f"search: {_search_line(searched(experiment), methods, plan.preset)}, on {counted(folds, 'fold')} of all but "
+        "the test part",
+        f"model: {'the mean of the networks of all folds' if folds > 1 else 'the best network'}"
+        f"{', of images and mirror images if that is better' if plan.flips else ''}, calibrated on the "
+        "samples that it was not trained on; the test part is opened once, at the end",
+        f"time: {_in_minutes(plan.minutes)}; one candidate of {counted(recipe.epochs, 'epoch')} takes about {candidate}"
+        + (f", after {duration(first)} to read the images the first time" if first else ""),
+    ]
 
 
 def _in_minutes(minutes: float) -> str:
