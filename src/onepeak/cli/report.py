@@ -57,19 +57,15 @@ def print_findings(written: "Report", folder: Path, *, stderr: bool = False) -> 
 
 
 def write_with_progress(*folders: Path, quiet: bool, **choices: Any) -> "Report":
-    """Writes the report; on a terminal a bar shows how many runs are read."""
+    """Writes the report; a terminal shows how far it is."""
     from rich.console import Console
-    from rich.progress import Progress
 
     from onepeak.report import write_report
 
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
-        task = bar.add_task("Reading runs", total=None)
+    with Console(stderr=True, quiet=quiet).status("Reading runs") as status:
 
         def show(done: int, total: int) -> None:
-            what = "Reading runs" if done < total else "Drawing figures"
-            bar.update(task, completed=done, total=total, description=what)
+            status.update(f"Reading runs: {done:,} of {total:,}" if done < total else "Drawing figures")
 
         return write_report(*folders, **choices, on_run=show)
 
