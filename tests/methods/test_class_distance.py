@@ -5,9 +5,9 @@ import torch
 
 from onepeak.methods.class_distance import (
     ClassDistance,
+    Slace,
     log_of_the_rest,
 )
-from onepeak.methods.slace import Slace
 
 
 @pytest.mark.parametrize("num_classes", [5, 70, 200])

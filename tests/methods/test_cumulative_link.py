@@ -5,6 +5,7 @@ from scipy import stats
 
 from onepeak.methods.cumulative_link import (
     CumulativeLink,
+    ThresholdHinge,
     cauchit_probs,
     cloglog_probs,
     log_normal,
@@ -57,3 +58,11 @@ def test_the_tail_of_the_normal_keeps_its_digits():
     x = torch.tensor([-40.0, -8.0, -1.0, 0.0, 3.0, 9.0], dtype=torch.float64)
     np.testing.assert_allclose(log_normal(x).numpy(), stats.norm.logcdf(x.numpy()), rtol=1e-12)
     torch.testing.assert_close(log_normal(x), torch.special.log_ndtr(x))
+
+
+def test_all_thresholds_bound_the_absolute_error_and_the_next_ones_the_error_rate():
+    outputs, labels = torch.linspace(-4, 4, 40).double().repeat_interleave(4).unsqueeze(-1), torch.arange(4).repeat(40)
+    for thresholds, most in (("all", 3), ("immediate", 1)):
+        hinge = ThresholdHinge(num_classes=4, thresholds=thresholds).double()
+        errors = (hinge.predict(outputs) - labels).abs().clamp(max=most)
+        assert (hinge.loss(outputs, labels, reduction="none") >= errors).all()

@@ -8,11 +8,11 @@ from onepeak._core.tensors import PerClass, real_tensors
 from onepeak._core.wording import did_you_mean
 from onepeak.constraints import AugmentedLagrangian, Hinge, LogBarrier, QuadraticPenalty
 from onepeak.errors import InputError, UnknownNameError
-from onepeak.methods.class_distance import CDW_CE, CS_CE, EAE, OLL, SE
+from onepeak.methods.class_distance import CDW_CE, CS_CE, EAE, OLL, SE, SLACE
 from onepeak.methods.constrained import ELB, HINGE, LAGRANGIAN, ORCU, PN, Constrained
 from onepeak.methods.counts import BINOMIAL, PO, POISSON
 from onepeak.methods.cross_entropy import CE
-from onepeak.methods.cumulative_link import CLM, CLM_CAUCHIT, CLM_CLOGLOG, CLM_LOGLOG, CLM_PROBIT
+from onepeak.methods.cumulative_link import AT_HINGE, CLM, CLM_CAUCHIT, CLM_CLOGLOG, CLM_LOGLOG, CLM_PROBIT, IT_HINGE
 from onepeak.methods.feature_terms import Cloc, OrdinalEntropy, RankNContrast, WithFeatureTerm
 from onepeak.methods.gaussian import GAUSSIAN, OT_NORMAL, REGRESSION
 from onepeak.methods.kappa import WK
@@ -26,12 +26,10 @@ from onepeak.methods.peak import PEAK
 from onepeak.methods.record import AdditionRecord, MethodRecord
 from onepeak.methods.reencode import REN
 from onepeak.methods.rps import MCE, RPS
-from onepeak.methods.slace import SLACE
 from onepeak.methods.slopes import SLOPES
 from onepeak.methods.smoothed import SMOOTH_SLOPES, Smoothed
 from onepeak.methods.soft_labels import SOFT_LABELS
 from onepeak.methods.steps import COPOC, UNIMODAL_NET
-from onepeak.methods.threshold_hinge import AT_HINGE, IT_HINGE
 
 METHODS = Registry(
     "method",

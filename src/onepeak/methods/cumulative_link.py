@@ -1,18 +1,19 @@
-"""CLM: cumulative link models, also called proportional odds (McCullagh 1980)."""
+"""A position between thresholds: cumulative link models (McCullagh 1980), and hinges at them (Chu & Keerthi 2005)."""
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple, final
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from onepeak._core.tensors import LogProbs, Outputs, full_precision
-from onepeak.methods.levels import SMALLEST_DIFFERENCE, log_differences
+from onepeak._core.tensors import Labels, LogProbs, Outputs, PerSample, full_precision
+from onepeak.methods.levels import SMALLEST_DIFFERENCE, answers, log_differences
 from onepeak.methods.method import Method
 from onepeak.methods.record import MethodRecord
-from onepeak.methods.settings import choice
+from onepeak.methods.settings import choice, number
 
 _END = 1e6
 """Stands for infinity: this far out, every distribution function here is 0 or 1."""
@@ -176,3 +177,61 @@ def _record(link: str) -> MethodRecord:
 
 
 CLM, CLM_PROBIT, CLM_CLOGLOG, CLM_LOGLOG, CLM_CAUCHIT = (_record(link) for link in LINKS)
+
+
+@final
+class ThresholdHinge(Method):
+    r"""The network outputs a position on a line, which must lie on the right side of thresholds by a margin.
+
+    .. math:: \ell = \sum_{k \in K_y} \max(0, \delta - \sigma_{yk} (o - \theta_k)), \qquad \sigma_{yk} = +1
+              \text{ if } k < y, \text{ else } -1
+
+    where K is all thresholds, or the two next to the label ("immediate"). With all thresholds, the loss is an upper
+    bound of the absolute error; with the immediate ones, of the error rate. The thresholds are those of
+    `CumulativeLink`: parameters, in order by construction, trained with ten times the learning rate of the network.
+    The authors give labels only. Our posterior is that of proportional odds at the same thresholds, and the prediction
+    its median, the number of thresholds below the position, as theirs.
+
+    Args:
+        thresholds: "all" or "immediate".
+        margin: :math:`\delta`.
+
+    Example:
+        >>> hinge = ThresholdHinge(num_classes=3)  # thresholds -0.69 and 0.69
+        >>> hinge.loss(torch.zeros(1, 1), torch.tensor([0]))  # (1 - 0.69) + (1 - 0.69) and above -0.69 by 0.69
+        tensor(2., grad_fn=...)
+
+    Reference: Chu, Keerthi, "New approaches to support vector ordinal regression", ICML 2005; Shashua, Levin, "Ranking
+    with large margin principle", NeurIPS 2002; Rennie, Srebro, "Loss functions for preference levels", 2005.
+    """
+
+    decision = "median"
+    own_rate = 10.0
+    num_outputs = 1
+    thresholds: str = choice("all", "immediate")
+    margin: float = number(1.0, above=0)
+
+    def setup(self) -> None:
+        self.line = CumulativeLink(self.num_classes)
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        above = answers(labels, self.num_classes - 1)
+        beyond = full_precision(outputs) - self.line.thresholds.to(outputs.dtype)
+        hinges = (self.margin - torch.where(above, beyond, -beyond)).relu()
+        return (hinges if self.thresholds == "all" else hinges * self._next_to(labels, hinges)).sum(dim=-1)
+
+    def _next_to(self, labels: Labels, like: Tensor) -> Tensor:
+        place = torch.arange(self.num_classes - 1, device=labels.device)
+        return ((place == labels.unsqueeze(-1)) | (place == labels.unsqueeze(-1) - 1)).to(like.dtype)
+
+    def posterior_of(self, outputs: Outputs) -> LogProbs:
+        return self.line.posterior_of(outputs)
+
+
+AT_HINGE = MethodRecord(
+    "at-hinge", "hinge at all thresholds", "levels", num_outputs="1", build=ThresholdHinge, fixed={"thresholds": "all"}
+)
+
+IT_HINGE = replace(
+    AT_HINGE, name="it-hinge", title="hinge at the two next thresholds", fixed={"thresholds": "immediate"}
+)
