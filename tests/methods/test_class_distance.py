@@ -3,11 +3,7 @@ import math
 import pytest
 import torch
 
-from onepeak.methods.class_distance import (
-    ClassDistance,
-    Slace,
-    log_of_the_rest,
-)
+from onepeak.methods.class_distance import ClassDistance, Slace, log_of_the_rest
 
 
 @pytest.mark.parametrize("num_classes", [5, 70, 200])
