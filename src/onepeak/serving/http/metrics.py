@@ -47,26 +47,22 @@ class Metrics:
             bounds = zip((*map(str, BUCKETS), "+Inf"), (*counts, everything), strict=True)
             seconds += [(f'_bucket{{path="{path}",le="{bound}"}}', number) for bound, number in bounds]
             seconds += [(f'_sum{{path="{path}"}}', total), (f'_count{{path="{path}"}}', everything)]
-        return "".join(
+        by_status = [(f'{{path="{path}",status="{status}"}}', number) for (path, status), number in requests]
+        refusals = [(f'{{status="{status}"}}', refused[status]) for status in _REFUSALS]
+        families = (
+            ("requests_total", "counter", "Requests, by address and status; 0 if the client had gone.", by_status),
+            ("request_seconds", "histogram", "Time until a request is answered and read.", seconds),
             (
-                _family(
-                    "requests_total",
-                    "counter",
-                    "Requests, by address and status; 0 if the client had gone.",
-                    [(f'{{path="{path}",status="{status}"}}', number) for (path, status), number in requests],
-                ),
-                _family("request_seconds", "histogram", "Time until a request is answered and read.", seconds),
-                _family(
-                    "refused_total",
-                    "counter",
-                    "Requests that were too slow (408), too large (413) or too many (503).",
-                    [(f'{{status="{status}"}}', refused[status]) for status in _REFUSALS],
-                ),
-                _family("samples_total", "counter", "Images and rows; those unlike the training.", _by(self.samples)),
-                _family("in_progress", "gauge", "What the requests in progress hold.", _by(self._load.held)),
-                _family("limit", "gauge", "The most that they may hold.", _by(self._load.most)),
-            )
+                "refused_total",
+                "counter",
+                "Requests that were too slow (408), too large (413) or too many (503).",
+                refusals,
+            ),
+            ("samples_total", "counter", "Images and rows; those unlike the training.", _by(self.samples)),
+            ("in_progress", "gauge", "What the requests in progress hold.", _by(self._load.held)),
+            ("limit", "gauge", "The most that they may hold.", _by(self._load.most)),
         )
+        return "".join(_family(*family) for family in families)
 
 
 def _by(amounts: Mapping[str, int]) -> list[tuple[str, float]]:

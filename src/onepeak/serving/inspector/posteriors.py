@@ -384,7 +384,7 @@ class Posteriors:
     def words(self, row: str, part: str, item: int) -> WordWeights | None:
         """Returns what each word of a text does to its prediction; None without such a sample, text or model."""
         run, where = self.archive.runs.get((row, part)), self.where(part, item)
-        if run is None or where is None or self._text is None or not (run.folder / WEIGHTS).is_file():
+        if run is None or where is None or self._text is None or not _has_model(run):
             return None
         key = str(run.folder), where
         if key not in self._words:
@@ -396,13 +396,7 @@ class Posteriors:
         """Returns what the predictions of a run rest on in its test part; None without a table or a model."""
         run, predictions = self.archive.runs.get((row, part)), self.archive.of_row(row, part).get(part)
         data = self.source.manifest
-        if (
-            run is None
-            or predictions is None
-            or data is None
-            or self.kind != "rows"
-            or not (run.folder / WEIGHTS).is_file()
-        ):
+        if run is None or predictions is None or data is None or self.kind != "rows" or not _has_model(run):
             return None
         if (row, part) not in self._columns:
             found = (self._where(predictions, place) for place in range(len(predictions)))
@@ -514,3 +508,7 @@ class Posteriors:
 
     def _no_evidence(self, run: FinishedRun) -> str:
         return self.maps.missing(run) if self.kind == "pictures" else "There are no images."
+
+
+def _has_model(run: FinishedRun) -> bool:
+    return (run.folder / WEIGHTS).is_file()
