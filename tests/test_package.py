@@ -132,6 +132,7 @@ COMMANDS = {
     "data": ["onepeak splits grades.csv --label grade --order mild,moderate,severe"],
     "train": [TRAIN, "onepeak predict model grades.csv --csv"],
     "report": ["onepeak report comparison --out report"],
+    "text": ["python -c 'import transformers, onepeak.networks.text_encoder'"],
     "dicom": ["python -c 'import pydicom, onepeak.data.images.decode'"],
     "ray": ["python -c 'import onepeak.experiment.executors.ray, ray'"],
     "sklearn": [FIT],
