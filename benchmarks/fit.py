@@ -33,8 +33,13 @@ FLAGS = {
     "lev": ("lev.csv", "--protocol", "holdout"),
 }
 """The data below the folder and the flags that the benchmark's experiment file has."""
-DEFAULT_LR = 0.003
-"""Of tables and of frozen features."""
+TABLE_LR, FROZEN_LR = 0.003, 0.01
+"""The default learning rates of tables and of frozen features."""
+
+
+def default_lr(name: str) -> float:
+    """The default learning rate of a set of the benchmark."""
+    return FROZEN_LR if name.endswith(FROZEN) else TABLE_LR
 
 
 def run(name: str, data: Path, out: Path, weights: Path | None, minutes: float) -> None:
@@ -50,13 +55,14 @@ def run(name: str, data: Path, out: Path, weights: Path | None, minutes: float) 
     seconds = time.monotonic() - began
     result = json.loads((out / "result.json").read_text(encoding="utf-8"))
     test, board = result["metrics"]["test"], result["fit"]["board"]
+    trained = name if weights is None else name + FROZEN
     line = {
-        "set": name if weights is None else name + FROZEN,
+        "set": trained,
         "minutes": minutes,
         "seconds": round(seconds),
         "candidates": len(board),
         "members": result["fit"]["members"],
-        "lr": board[0].get("lr", DEFAULT_LR),
+        "lr": board[0].get("lr", default_lr(trained)),
         **{metric: round(test[metric], 5) for metric in ("mae", "qwk", "rps_calibrated", "soi_predicted", "unimodal")},
         "constant_mae": round(result["constant"]["test_mae"], 5),
     }
@@ -73,7 +79,7 @@ def compared(runs: pd.DataFrame, benchmark: pd.DataFrame) -> str:
         same = benchmark[(benchmark["set"] == fit["set"]) & (benchmark["split"] == 0) & (benchmark["fold"] == 0)]
         peak = same[same["method"] == "peak"]
         chosen, own = (of.sort_values(["valid_mae", "method", "lr"]).iloc[0] for of in (same, peak))
-        alone = peak[peak["lr"] == DEFAULT_LR].iloc[0]
+        alone = peak[peak["lr"] == default_lr(str(fit["set"]))].iloc[0]
         tried = f"{fit['candidates']} trainings tried, {fit['members']} networks, {fit['seconds']} s"
         rows = {
             f"`onepeak fit`, {tried}": fit,

@@ -36,5 +36,11 @@ def test_a_value_is_shown_by_its_type_and_its_bounds():
     assert "range" not in shown
 
 
+def test_everything_that_is_missing_is_named_at_once():
+    result = CliRunner().invoke(app, ["evaluate"], env={"TERM": "dumb"})
+    assert result.exit_code == 2
+    assert "Missing: MODEL, DATA." in result.stderr
+
+
 if __name__ == "__main__":
     WORDING.write_text(all_help(), encoding="utf-8")

@@ -255,7 +255,16 @@ def _given(flags: dict[str, Any]) -> dict[str, Any]:
 
 
 class Command(TyperCommand):
-    """A command whose help has its flags by panel."""
+    """A command whose help has its flags by panel, and that names everything that is missing at once."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As typer does; it would name the first of several missing arguments alone."""
+        given = self.make_parser(ctx).parse_args(args=list(args))[0]
+        missing = [each for each in self.get_params(ctx) if each.required and not given.get(each.name or "")]
+        if len(missing) > 1 and "--help" not in args:
+            names = (each.opts[0] if each.opts[0].startswith("-") else str(each.name).upper() for each in missing)
+            ctx.fail(f"Missing: {', '.join(names)}.")
+        return super().parse_args(ctx, args)
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Arguments first, then the flags panel by panel; --help is the last."""

@@ -78,7 +78,7 @@ TEXTS = replace(TABLE, epochs=20, lr=1e-3)
 
 TEXT_HIDDEN = (128,)
 
-FROZEN = replace(TABLE, epochs=100, lr=3e-3, weight_decay=1e-2, evaluation_batch_size=1024)
+FROZEN = replace(TABLE, epochs=100, lr=1e-2, weight_decay=1e-2, evaluation_batch_size=1024)
 """For the head on the features of a frozen backbone."""
 
 MANY_ROWS = 20_000
