@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from image_files import write_images
-from onepeak.data.images.batches import evaluation_batches
+from onepeak.data.images.augment import evaluation_batches
 from onepeak.data.images.store.build import build_store
 from onepeak.errors import InputError
 from onepeak.serving import load, stream

@@ -337,7 +337,7 @@ class SizeBatches:
     """Holds images until a batch of their size is full, or they have waited long enough.
 
     No image is padded or cropped, so only images of one size share a batch. If all sizes fill their batches, the
-    batches are those of `onepeak.data.images.batches.evaluation_batches`.
+    batches are those of `onepeak.data.images.augment.evaluation_batches`.
 
     Example:
         >>> waiting = SizeBatches(2)

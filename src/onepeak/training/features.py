@@ -12,8 +12,7 @@ from torch import Tensor
 
 from onepeak._core.files import link_or_copy, write_in_one_step
 from onepeak._core.imports import require
-from onepeak.data.images.augment import Augment
-from onepeak.data.images.batches import evaluation_batches
+from onepeak.data.images.augment import Augment, evaluation_batches
 from onepeak.data.images.store.build import Progress, progress_of
 from onepeak.data.images.store.images import ImageStore
 from onepeak.methods.catalog import method

@@ -9,8 +9,15 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from onepeak.data.images.augment import Augment, draw_changes, shuffled
-from onepeak.data.images.batches import crop_table, evaluation_batches, gather, train_batch
+from onepeak.data.images.augment import (
+    Augment,
+    crop_table,
+    draw_changes,
+    evaluation_batches,
+    gather,
+    shuffled,
+    train_batch,
+)
 from onepeak.data.images.store.images import ImageStore
 from onepeak.networks.inputs import ImageInput
 
