@@ -14,7 +14,7 @@ from image_files import in_twelve_bits
 from onepeak.errors import InputError
 from onepeak.posterior.predictions import Predictions
 from onepeak.posterior.referral import Policy
-from onepeak.serving.http import Limits, batcher, create_app, predictor
+from onepeak.serving.http import Limits, create_app, predictor
 from onepeak.serving.http.predictor import Predictor
 from onepeak.serving.http.routes import model_card
 from onepeak.serving.model import Model
@@ -305,7 +305,7 @@ def test_the_pixels_of_a_request_are_counted_from_headers_before_any_is_decoded(
         assert client.post("/v1/predict", files=as_files(images[:2])).status_code == 200
         bomb = encoded(np.zeros((65, 64, 3), np.uint8))  # is refused alone, and does not count
         assert client.post("/v1/predict", files=as_files([*images[:2], bomb])).status_code == 200
-        monkeypatch.setattr(batcher, "decode_image", pytest.fail)
+        monkeypatch.setattr(predictor, "decode_image", pytest.fail)
         answer = client.post("/v1/predict", files=as_files(images[:3]))
     refused(answer, 413, "at most 8192 pixels together, got 12288")
 

@@ -8,8 +8,8 @@ import pytest
 
 from http_server import encoded
 from onepeak.data.images.decode import UnreadableImageError
-from onepeak.serving.http import batcher as decoding
-from onepeak.serving.http.batcher import Batcher, TooLargeError
+from onepeak.serving.http import predictor
+from onepeak.serving.http.predictor import Batcher, Decoding, TooLargeError, Turns
 
 
 class Work:
@@ -91,7 +91,7 @@ def test_a_failure_reaches_all_of_its_batch_and_nobody_else():
 
 def test_who_leaves_the_queue_takes_nobodys_turn():
     async def run():
-        turns, had = decoding.Turns(1), []
+        turns, had = Turns(1), []
 
         async def take(number):
             async with turns.turn(1, number):
@@ -111,7 +111,7 @@ def test_who_leaves_the_queue_takes_nobodys_turn():
 
 def decoded(model, *files, **limits):
     """The pixels of files, or their errors, one after the other by the same threads."""
-    threads = decoding.Decoding(model, **{"max_pixels": 10**6, "max_network_pixels": 10**6, **limits})
+    threads = Decoding(model, **{"max_pixels": 10**6, "max_network_pixels": 10**6, **limits})
 
     async def each(data):
         async with threads.image(data) as (pixels, unlike):
@@ -142,10 +142,10 @@ def test_a_line_that_resizing_would_make_huge_is_refused_before(model, shape):
 
 
 def test_while_too_many_pixels_wait_no_further_image_is_decoded(model, images, monkeypatch):
-    monkeypatch.setattr(decoding, "_MOST_BYTES", 1)
+    monkeypatch.setattr(predictor, "_MOST_BYTES", 1)
 
     async def run():
-        threads = decoding.Decoding(model, max_pixels=10**6, max_network_pixels=10**6)
+        threads = Decoding(model, max_pixels=10**6, max_network_pixels=10**6)
         begun, go = [], asyncio.Event()
 
         async def hold(number):
@@ -168,9 +168,9 @@ def test_while_too_many_pixels_wait_no_further_image_is_decoded(model, images, m
 
 def test_small_images_go_before_large_ones_and_before_those_of_a_request_that_has_had_many(model, images, monkeypatch):
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    done, whole = [], decoding.Decoding._decoded
-    threads = decoding.Decoding(model, max_pixels=10**6, max_network_pixels=10**6)
-    monkeypatch.setattr(decoding.Decoding, "_decoded", lambda self, data: (time.sleep(0.05), whole(self, data))[1])
+    done, whole = [], Decoding._decoded
+    threads = Decoding(model, max_pixels=10**6, max_network_pixels=10**6)
+    monkeypatch.setattr(Decoding, "_decoded", lambda self, data: (time.sleep(0.05), whole(self, data))[1])
 
     async def hold(name, **about):
         async with threads.image(images[0], **about):
