@@ -26,7 +26,9 @@ from onepeak._core.tensors import Labels, LogProbs
 from onepeak.data.costs import Costs, check_given_together, costs_of
 from onepeak.errors import InputError
 from onepeak.estimator.fit import Curves, rate_of_linear
-from onepeak.estimator.label_order import (
+from onepeak.estimator.row_model import NetworkPlan, RowModel, Rows, unchanged_by_failure
+from onepeak.estimator.rows import LabelledRows, hold_out, merged, numbers_of_groups, read_rows, sorted_samples, weighed
+from onepeak.estimator.target import (
     Classes,
     check_labels,
     declared_classes,
@@ -34,8 +36,6 @@ from onepeak.estimator.label_order import (
     positions_of,
     weights_of_classes,
 )
-from onepeak.estimator.row_model import NetworkPlan, RowModel, Rows, unchanged_by_failure
-from onepeak.estimator.rows import LabelledRows, hold_out, merged, numbers_of_groups, read_rows, sorted_samples, weighed
 from onepeak.methods.method import Variant
 from onepeak.methods.record import MethodRecord
 from onepeak.networks.network import Network

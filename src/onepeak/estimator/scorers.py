@@ -10,7 +10,7 @@ import torch
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from onepeak.errors import InputError
-from onepeak.estimator.label_order import positions_of
+from onepeak.estimator.target import positions_of
 from onepeak.metrics import functional
 
 

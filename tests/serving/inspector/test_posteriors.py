@@ -16,7 +16,7 @@ from onepeak.report.source import Source
 from onepeak.serving.inspector import open_inspection
 from onepeak.serving.inspector.inspection import Filter
 from onepeak.serving.inspector.posteriors import PAGE_SIZE, answer, label_view
-from onepeak.serving.inspector.run_predictions import RunPredictions
+from onepeak.serving.inspector.samples import RunPredictions
 from onepeak.training.calibration import Calibration
 from report.whole_runs import write_whole_comparison
 from serving.inspector.tiny_comparison import EVIDENCE_RANGE, write_tiny_comparison

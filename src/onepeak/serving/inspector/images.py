@@ -11,8 +11,8 @@ from onepeak.data.images.decode import Image
 from onepeak.errors import InputError
 from onepeak.networks.own_backbone import OwnBackbone, check_trusted, is_own
 from onepeak.report.source import Source, small
-from onepeak.serving.inspector.run_predictions import BoundedCache
 from onepeak.serving.inspector.runs import FinishedRun
+from onepeak.serving.inspector.samples import BoundedCache
 from onepeak.serving.model import load
 from onepeak.training.model_files import WEIGHTS, check_method, load_description
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from onepeak.report.findings import Finding
     from onepeak.report.source import Source
     from onepeak.serving.inspector.posteriors import Posteriors
-    from onepeak.serving.inspector.run_predictions import RunPredictions
+    from onepeak.serving.inspector.samples import RunPredictions
     from onepeak.serving.model import Model
 
 
@@ -160,7 +160,7 @@ def inspect_model(model: "Model", folder: Path, data: "Manifest", *, actions: Pa
     from onepeak.report.source import Source
     from onepeak.serving.evaluation import evaluate
     from onepeak.serving.evaluation_data import with_classes_of
-    from onepeak.serving.inspector.run_predictions import RunPredictions
+    from onepeak.serving.inspector.samples import RunPredictions
 
     measured = evaluate(model, data, skip_bad=True)
     data, _ = with_classes_of(model, data)

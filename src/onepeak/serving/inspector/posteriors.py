@@ -20,8 +20,8 @@ from onepeak.serving.importance import ColumnImportance, WordWeights, column_imp
 from onepeak.serving.inspector.images import EvidenceMaps, ImageReader
 from onepeak.serving.inspector.inspection import Filter
 from onepeak.serving.inspector.notes import SampleNote, SampleNotes
-from onepeak.serving.inspector.run_predictions import Archive, Integers, RunPredictions, Samples, chosen, interval_ends
 from onepeak.serving.inspector.runs import FinishedRun
+from onepeak.serving.inspector.samples import Archive, Integers, RunPredictions, Samples, chosen, interval_ends
 from onepeak.training.calibration import Calibration
 from onepeak.training.model_files import WEIGHTS
 

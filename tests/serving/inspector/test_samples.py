@@ -14,7 +14,7 @@ from onepeak.errors import InputError
 from onepeak.posterior.predictions import Predictions
 from onepeak.report.source import Source
 from onepeak.serving.inspector.inspection import SORTS, Filter, find_runs
-from onepeak.serving.inspector.run_predictions import (
+from onepeak.serving.inspector.samples import (
     Archive,
     BoundedCache,
     RunPredictions,

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from onepeak.errors import InputError
-from onepeak.estimator.label_order import (
+from onepeak.estimator.target import (
     LabelGapWarning,
     UnknownOrderWarning,
     check_labels,

@@ -1,4 +1,4 @@
-"""The predictions of all runs: read from disk on demand, cached within a memory bound, filtered and sorted."""
+"""The samples of all runs with their predictions: read on demand, cached within a memory bound, filtered, sorted."""
 
 import threading
 from collections import OrderedDict
