@@ -32,6 +32,13 @@ def test_links_of_an_included_text_lead_somewhere_from_the_page_that_includes_it
                 assert target.startswith("http") or image or (page.parent / target).exists(), f"{page.name}: {link}"
 
 
+def test_the_maps_of_the_code_name_files_that_exist():
+    known = [path.as_posix() for path in (*ROOT.glob("src/**/*.py"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("*/*.py"))]
+    for page in (ROOT / "CONTRIBUTING.md", ROOT / "docs" / "design.md"):
+        for name in re.findall(r"`([\w/]+\.py)`", page.read_text(encoding="utf-8")):
+            assert any(path.endswith(f"/{name}") for path in known), f"{page.name}: {name}"
+
+
 def test_the_reference_has_a_page_for_every_public_package():
     listed = (ROOT / "docs" / "generate" / "api.py").read_text(encoding="utf-8")
     private = {

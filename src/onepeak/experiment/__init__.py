@@ -1,5 +1,7 @@
 """Many runs as one experiment: the grid, its folder, and the comparison of results."""
 
+# compare.py trains or resumes the runs that are not finished; folder.py knows which are finished, failed or claimed.
+
 from typing import TYPE_CHECKING
 
 from onepeak._core.imports import lazy_names

@@ -1,7 +1,8 @@
 """Metrics for ordered classes: `torchmetrics` classes built on the pure functions in `onepeak.metrics.functional`.
 
 Every metric has the same call, `metric.update(log_probs, labels, predicted)`. `onepeak.metrics.catalog` lists the
-metrics by name, with the range and direction of each.
+metrics by name, with the range and direction of each. SOI, the paper's measure of consistency, is
+`functional.side_order_index`.
 
 Example:
     >>> import torch

@@ -1,4 +1,7 @@
-"""Trained models in use: load one, predict for images or rows, evaluate it on other data, inspect recorded runs."""
+"""Trained models in use: load one, predict for images or rows, evaluate it on other data, inspect recorded runs.
+
+How a posterior becomes a label and an interval is the same for all of these: `PosteriorOptions`.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,7 @@
-"""Encodes the columns of a table as numbers; leaves some out, with a note."""
+"""Encodes the columns of a table as numbers; leaves some out, with a note.
+
+What a network gets of them, standardised, is in `onepeak.training.table_encoder`.
+"""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
