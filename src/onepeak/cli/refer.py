@@ -12,7 +12,9 @@ from onepeak.cli.output import predict_command, print_json, print_note, print_no
 if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so that --help is fast
     from onepeak.serving.referral import Option, Referral
 
-SOURCE: options.Flags = options.only("root", "order", "label", "group", "path", "decimal", "skip_bad")
+SOURCE: options.Flags = options.only(
+    "root", "order", "label", "group", "path", "decimal", "encoding", "missing", "skip_bad"
+)
 
 
 @options.with_flags(source=SOURCE)

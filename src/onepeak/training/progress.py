@@ -156,7 +156,7 @@ def _make_logger(name: str, folder: Path) -> Any:
         return made(save_dir=str(folder), **dict(zip(_PROJECT.get(kind, ()), values, strict=False)))
     except ModuleNotFoundError as error:
         raise InputError(
-            f"`logger` {name!r} needs {error.name or first_line(error)}, which is not installed."
+            f"`logger` {name!r} needs a package that is not installed: {error.name or first_line(error)}"
         ) from error
     except AttributeError as error:
         raise InputError(f"`logger` must name a class, got {name!r}: {error}.") from error

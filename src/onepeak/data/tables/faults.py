@@ -9,7 +9,7 @@ from onepeak.errors import InputError
 
 FEW = 5
 """How many cells of one fault a message shows."""
-CORRECT = "Correct these cells, or empty them: missing values are filled in"
+CORRECT = "Correct these cells, or empty them: missing values are filled in. Or name what stands for one with `missing`"
 
 
 @dataclass(frozen=True, kw_only=True)
