@@ -54,6 +54,7 @@ def tiny(tmp_path_factory):
     return write_tiny_comparison(tmp_path_factory.mktemp("tiny"))
 
 
+@pytest.mark.parametrize("unsure", ["highest", "lowest"])
 @pytest.mark.parametrize(
     ("arguments", "total"),
     [
@@ -63,21 +64,22 @@ def tiny(tmp_path_factory):
     ],
     ids=["a run", "a comparison with a model", "a model with data"],
 )
-def test_with_a_model_it_can_be_tried(run, monkeypatch, tiny, tmp_path, arguments, total):
+def test_with_a_model_it_can_be_tried(run, monkeypatch, tiny, tmp_path, arguments, total, unsure):
     """What would be served is looked at here, where the packages are loaded already."""
     shown = []
     monkeypatch.setattr("onepeak.serving.http.serve_app", lambda app, **_: shown.append(app))
     actions = tmp_path / "actions.csv"
     actions.write_text("label,action\n" + "".join(f"{grade},treat {grade}\n" for grade in GRADES))
     told = "Predicting 60 samples ...\n" if "--data" in arguments else ""
-    assert run(*(each.format(tiny) for each in arguments), "--device", "cpu", "--actions", actions) == (0, "", told)
+    flags = ("--device", "cpu", "--actions", actions, "--unsure", unsure)
+    assert run(*(each.format(tiny) for each in arguments), *flags) == (0, "", told)
     image = next((tiny.parent / "data").rglob("*.png")).read_bytes()
     with TestClient(shown[0], base_url="http://localhost") as client:
         assert client.get("/try").status_code == 200
         assert client.get("/v1/inspect/samples").json()["total"] == total
         kind = {"Content-Type": "image/png"}
         (said,) = client.post("/v1/predict", content=image, headers=kind).json()["predictions"]
-        assert said["action"] == f"treat {said['interval_names'][1]}"
+        assert said["action"] == f"treat {said['interval_names'][{'highest': 1, 'lowest': 0}[unsure]]}"
 
 
 @pytest.mark.bad_input

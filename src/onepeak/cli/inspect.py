@@ -1,7 +1,7 @@
 """`onepeak inspect`: every posterior of a comparison, a run or a model, in the browser."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -29,6 +29,7 @@ def inspect(
         flag("Prediction", "--model", "Model for the page Try it (default: the model in the folder)."),
     ] = None,
     actions: Path | None = None,
+    unsure: Literal["highest", "lowest", "ask"] = "highest",
     host: str = "127.0.0.1",
     port: int = 8000,
     token: str | None = None,
@@ -53,7 +54,7 @@ def inspect(
     check_address(host, token=token)
     if data is None:
         refuse({name: value for name, value in source.items() if name != "root"}, "without --data")
-        inspection = open_inspection(folder, root=source.get("root"), actions=actions)
+        inspection = open_inspection(folder, root=source.get("root"), actions=actions, unsure=unsure)
         loaded = _model_to_try(inspection, model, device=device)
         described = model or folder
     else:
@@ -68,7 +69,7 @@ def inspect(
         loaded = load(described, device=device)
         manifest = open_for(loaded, DataSource(data, **source, skip_bad=True))
         with spinner(f"Predicting {len(manifest):,} samples", quiet=quiet):
-            inspection = inspect_model(loaded, described, manifest, actions=actions)
+            inspection = inspect_model(loaded, described, manifest, actions=actions, unsure=unsure)
     app = _app(inspection, loaded, described, token=token)
 
     def ready(address: str) -> None:
@@ -106,4 +107,4 @@ def _app(inspection: "Inspection", model: "Model | None", folder: Path, *, token
 
     actions = inspection.actions if model.classes == inspection.classes else ()
     pages = inspector_router(inspection, columns=model_columns(model), card=model_card(folder))
-    return create_app(model, actions=actions, token=token, extra_routers=[pages])
+    return create_app(model, actions=actions, unsure=inspection.unsure, token=token, extra_routers=[pages])

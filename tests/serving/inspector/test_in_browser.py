@@ -290,6 +290,7 @@ def test_one_sample_shows_all_methods_and_the_chosen_one_large(opened):
         expect(page.locator("#verdict")).to_contain_text("of adjacent classes are in order")
         expect(page.locator("#violations h3")).to_contain_text("of 7 pairs out of order")
         expect(page.locator("#actions li")).to_have_count(3)
+        expect(page.locator("#verdict")).to_contain_text("What would be done: treatment ")
         page.locator("#methods").get_by_role("link", name="elb").click()
         expect(page).to_have_url(re.compile("method=elb"))
         expect(page.locator("#chosen-title")).to_contain_text("elb")
@@ -308,9 +309,13 @@ def test_the_scale_of_evidence_is_told_and_that_of_a_model_without_one_is_no_sca
         expect(page.locator("#scale")).to_have_text("012.5 and more")
         expect(page.locator("#scale .ramp")).to_be_visible()
         expect(page.locator("#scale-note")).to_contain_text("One scale for all images and classes of this model")
-        page.locator("#methods").get_by_role("link", name="elb").click()
-        expect(page.locator("#scale-note")).to_contain_text("do not compare it with others")
+        page.get_by_label("Scale of this map alone").check()
+        expect(page.locator("#scale-note")).to_contain_text(re.compile("do not compare it with others.$"))
         expect(page.locator("#scale")).to_be_empty()
+        page.locator("#methods").get_by_role("link", name="elb").click()
+        expect(page.locator("#scale-note")).to_contain_text("This model recorded no scale")
+        expect(page.locator("#scale")).to_be_empty()
+        expect(page.locator("#seen-note")).to_be_empty()
 
 
 def test_the_evidence_for_any_class_is_chosen_from_a_list_or_by_its_bar(opened, compared):
@@ -384,7 +389,7 @@ def test_an_image_can_be_tried_and_several_of_one_patient_together(opened, compa
         )
         page.locator("#file").set_input_files(images)
         expect(page.locator("#several li")).to_have_count(3)
-        expect(page.locator("#result-title")).to_contain_text("All 3 images: g")
+        expect(page.locator("#result-title")).to_contain_text(re.compile("All 3 images: (between )?g"))
         page.locator("#several button").nth(1).click()
         expect(page.locator("#seen canvas.evidence")).to_be_visible()
         expect(page.locator("#result-title")).not_to_contain_text("All 3")
@@ -428,13 +433,32 @@ def test_the_evidence_of_a_image_that_the_browser_cannot_show_lies_on_a_plain_gr
         expect(page.locator("#seen-note")).to_be_empty()
 
 
-@pytest.mark.parametrize("unlike", [["contrast"], []])
-def test_an_answer_to_what_is_unlike_the_training_has_a_label_that_says_so(opened, image, unlike):
-    with opened("/try", answers={"**/v1/predict?*": predicted(unimodal=True, unlike=unlike)}) as page:
+SURE = {"unimodal": True, "paradoxical": False, "interval": [3, 3], "label": 3, "unlike": []} | {
+    "log_probs": [-5.0, -4.0, -3.0, -0.5, -3.0, -4.0, -5.0, -6.0]
+}
+
+
+@pytest.mark.parametrize(
+    ("values", "title", "marks"),
+    [
+        ({}, "g4", ["one peak"]),
+        ({"unlike": ["contrast"]}, "g4", ["one peak", "unlike the training"]),
+        ({"interval": [2, 5]}, "between g3 and g6", ["unsure", "one peak"]),
+        ({"refer": "may be g6"}, "g4", ["one peak", "ask a person"]),
+    ],
+    ids=["sure", "unlike", "unsure", "referred"],
+)
+def test_an_answer_is_good_only_if_its_interval_is_one_class_and_it_is_like_the_training(
+    opened, image, values, title, marks
+):
+    with opened("/try", answers={"**/v1/predict?*": predicted(**SURE | values)}) as page:
         page.locator("#file").set_input_files(image)
         expect(page.locator("#chosen[data-drawn]")).to_be_visible()
-        expect(page.locator("#result-title .badge.good")).to_have_count(0 if unlike else 1)
-        expect(page.locator("#result-title .badge.warn", has_text="unlike the training")).to_have_count(len(unlike))
+        expect(page.locator("#result-title")).to_contain_text(f"{title} ")
+        expect(page.locator("#result-title .badge")).to_have_text(marks)
+        expect(page.locator("#result-title .badge.good")).to_have_count(0 if values else 1)
+        says = f"Unsure: {title}, most likely g4" if "interval" in values else f"Predicts {title}"
+        expect(page.locator("#verdict")).to_contain_text(says)
 
 
 NO_TELLING = "The interval holds all classes: the model cannot tell them apart."
@@ -453,7 +477,7 @@ def test_an_interval_of_all_classes_is_told_beside_one_peak_where_a_model_is_tri
         page.locator("#file").set_input_files([])
         page.locator("#file").set_input_files(image)
         expect(page.locator("#doubts .warn-text")).to_have_text(NO_TELLING)
-        expect(page.locator("#result-title .badge")).to_have_text(["one peak", "cannot tell"])
+        expect(page.locator("#result-title .badge")).to_have_text(["cannot tell", "one peak"])
         expect(page.locator("#result-title .badge.good")).to_have_count(0)
 
 
@@ -467,7 +491,8 @@ def test_an_interval_of_all_classes_is_told_of_the_method_that_has_it(opened):
         expect(page.locator("#doubts .warn-text")).to_have_text(NO_TELLING)
         expect(page.locator("#violations .good-text")).to_have_count(0)
         page.locator("#methods").get_by_role("link", name="elb").click()
-        expect(page.locator("#violations .good-text")).to_contain_text("The posterior falls away")
+        expect(page.locator("#violations")).to_contain_text("The posterior falls away")
+        expect(page.locator("#violations .good-text")).to_have_count(0)
         expect(page.locator("#doubts")).to_be_empty()
 
 
@@ -501,7 +526,7 @@ def test_a_row_of_a_table_can_be_tried(context):
     page.get_by_label("tone").select_option("dark")
     page.get_by_role("button", name="Ask the model").click()
     expected = model.predict([{"age": 44.5, "tone": "dark", "dose": None}], alpha=0.25, raw=True)
-    expect(page.locator("#result-title")).to_contain_text(expected.predicted_class[0])
+    expect(page.locator("#result-title")).to_contain_text(expected.headline[0])
     expect(page.locator("#seen dd")).to_have_text(["44.5", "dark", "missing"])
     expect(page.locator("#verdict")).to_contain_text("the 75 % interval is")
     expect(page.locator("#chosen .legend")).to_contain_text("raw posterior")

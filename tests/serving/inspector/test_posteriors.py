@@ -34,6 +34,24 @@ def test_a_posterior_worked_by_hand():
     assert (found.soi, found.unimodal, found.paradoxical, found.interval) == (0.5, False, True, None)
 
 
+def test_the_action_is_that_of_the_interval_or_to_ask_as_was_chosen():
+    probs, actions = torch.tensor([[0.1, 0.5, 0.4], [0.1, 0.5, 0.4], [0.1, 0.5, 0.4]]), ("wait", "look", "operate")
+    found = Predictions(
+        predicted_index=torch.tensor([1, 1, 1]),
+        log_probs=probs.log(),
+        distance=torch.tensor([0.4, 1.2, 0.4]),
+        refer=(None, None, "may be high"),
+    )
+    calibration = Calibration(temperature=1.0, num_samples=20, scores=(0.9,) * 20)
+    runs = RunPredictions(predictions=found, calibrated=True)
+    usual, far, referred = (answer(runs, place, calibration, actions) for place in range(3))
+    assert (usual.interval, usual.action, usual.unlike) == ((1, 2), "operate", None)
+    assert (far.action, far.unlike) == ("ask a person", ("features",))
+    assert (referred.action, referred.refer) == ("ask a person", "may be high")
+    assert answer(runs, 0, calibration, actions, "lowest").action == "look"
+    assert answer(runs, 0, calibration, actions, "ask").action == "ask a person"
+
+
 def test_the_nearest_posterior_has_one_peak_and_is_the_same_where_there_was_one():
     bumpy = read(0.3, 0.1, 0.4, 0.2, predicted=2)
     assert all(np.diff(bumpy.projected)[:2] >= 0)

@@ -14,7 +14,7 @@ from onepeak._core.files import expanded
 from onepeak._core.wording import counted
 from onepeak.errors import InputError, OnepeakError
 from onepeak.report.palette import Style, styles
-from onepeak.serving.actions import read_actions
+from onepeak.serving.actions import Unsure, read_actions
 from onepeak.serving.inspector.notes import SampleNotes
 from onepeak.serving.inspector.runs import Course, FinishedRun, Overview, curves, find_runs, overview
 
@@ -45,6 +45,7 @@ class Inspection:
         warnings: Sequence[str] = (),
         config: Mapping[str, Any] | None = None,
         actions: Sequence[str] = (),
+        unsure: Unsure = "highest",
         source: "Source | None" = None,
         given: "Mapping[tuple[str, str], RunPredictions] | None" = None,
     ) -> None:
@@ -56,6 +57,7 @@ class Inspection:
         self.warnings = tuple(warnings)
         self.config = config
         self.actions = tuple(actions)
+        self.unsure: Unsure = unsure
         self._source = source
         self._given = given or {}
         self.notes_of_samples = SampleNotes(folder)
@@ -110,7 +112,9 @@ class Inspection:
                     from onepeak.serving.inspector.posteriors import Posteriors
 
                 source = open_source(self.config, self.dataset) if self._source is None else self._source
-                self._posteriors = Posteriors(self.runs, self.classes, source, self._given, self.notes_of_samples)
+                self._posteriors = Posteriors(
+                    self.runs, self.classes, source, self._given, self.notes_of_samples, self.actions, self.unsure
+                )
             return self._posteriors
 
     def prepare(self) -> None:
@@ -136,7 +140,9 @@ class Inspection:
             return ()
 
 
-def open_inspection(folder: Path, *, root: str | None = None, actions: Path | None = None) -> Inspection:
+def open_inspection(
+    folder: Path, *, root: str | None = None, actions: Path | None = None, unsure: Unsure = "highest"
+) -> Inspection:
     """Opens the `--out` folder of `onepeak compare` or `onepeak train`; `root` is where moved data is now."""
     folder = expanded(folder)
     found = find_runs(folder)
@@ -151,10 +157,13 @@ def open_inspection(folder: Path, *, root: str | None = None, actions: Path | No
         failed=found.failed,
         config=found.config if root is None else {**(found.config or {}), "root": root},
         actions=read_actions(actions, found.classes),
+        unsure=unsure,
     )
 
 
-def inspect_model(model: "Model", folder: Path, data: "Manifest", *, actions: Path | None = None) -> Inspection:
+def inspect_model(
+    model: "Model", folder: Path, data: "Manifest", *, actions: Path | None = None, unsure: Unsure = "highest"
+) -> Inspection:
     """Runs a model on data, and opens its predictions; unreadable images are left out, and counted in the notes."""
     from onepeak.data.manifest import ImageFiles
     from onepeak.report.source import Source
@@ -189,6 +198,7 @@ def inspect_model(model: "Model", folder: Path, data: "Manifest", *, actions: Pa
         notes=notes,
         warnings=warnings,
         actions=read_actions(actions, model.classes),
+        unsure=unsure,
         source=Source(manifest=data, bits=model.description.bits),
         given={(run.row, run.part): given},
     )

@@ -15,7 +15,9 @@ import torch
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
 from onepeak.posterior import is_unimodal, project
+from onepeak.posterior.predictions import Unlike
 from onepeak.report.source import Source
+from onepeak.serving.actions import Unsure, action_of
 from onepeak.serving.importance import ColumnImportance, WordWeights, column_importance, word_weights
 from onepeak.serving.inspector.images import EvidenceMaps, ImageReader
 from onepeak.serving.inspector.inspection import Filter
@@ -42,6 +44,11 @@ class SamplePrediction:
     predicted: int
     distance: float | None
     """From the training samples, usually within 1; None if the run did not record it."""
+    unlike: Unlike
+    refer: str | None
+    """Why a person should be asked, by the model's policy; None for runs, which are shown as they are."""
+    action: str | None
+    """What would be done; None without a file of actions."""
     interval: tuple[int, int] | None
     """Contains the true class for a share of 1 - alpha of all samples; None if the model was not calibrated."""
     soi: float
@@ -49,21 +56,39 @@ class SamplePrediction:
     paradoxical: bool
 
 
-def answer(predictions: RunPredictions, place: int, calibration: Calibration | None) -> SamplePrediction:
+def answer(
+    predictions: RunPredictions,
+    place: int,
+    calibration: Calibration | None,
+    actions: Sequence[str] = (),
+    unsure: Unsure = "highest",
+) -> SamplePrediction:
     """Analyses the posterior at one place among the predictions of a run."""
     own = predictions.predictions.take([place])
-    ends = interval_ends(replace(predictions, predictions=own), calibration)
+    interval = _interval(predictions, place, calibration)
+    row = own[0] if interval is None else replace(own[0], lower=interval[0], upper=interval[1])
+    if not own.unlike and row.distance is not None and row.distance > 1:  # a run records no more
+        row = replace(row, unlike=("features",))
     return SamplePrediction(
         log_probs=finite(own.log_probs[0]),
         raw=not predictions.calibrated and calibration is not None and calibration.temperature != 1,
         projected=rounded(project(own.log_probs)[0].exp().numpy()),
         predicted=int(own.predicted_index),
         distance=None if own.distance is None else round(float(own.distance), 3),
-        interval=None if ends is None else (int(ends[0, 0]), int(ends[0, 1])),
+        unlike=row.unlike,
+        refer=row.refer,
+        action=action_of(row, actions, unsure=unsure) if actions else None,
+        interval=interval,
         soi=float(own.soi),
         unimodal=bool(own.unimodal),
         paradoxical=bool(own.paradoxical),
     )
+
+
+def _interval(predictions: RunPredictions, place: int, calibration: Calibration | None) -> tuple[int, int] | None:
+    own = predictions.predictions.take([place])
+    ends = interval_ends(replace(predictions, predictions=own), calibration)
+    return None if ends is None else (int(ends[0, 0]), int(ends[0, 1]))
 
 
 def finite(log_probs: torch.Tensor) -> list[float | None]:
@@ -90,6 +115,7 @@ class Entry:
     truth: int
     trained_on: bool
     predicted: int
+    interval: tuple[int, int] | None
     soi: float
     paradoxical: bool
     distance: float | None
@@ -258,8 +284,11 @@ class Posteriors:
         source: Source,
         given: Mapping[tuple[str, str], RunPredictions],
         notes: SampleNotes,
+        actions: Sequence[str] = (),
+        unsure: Unsure = "highest",
     ) -> None:
         self.notes = notes
+        self._act = (actions, unsure)
         self.archive = Archive(runs, len(classes), given)
         self.source = source
         self.images = ImageReader(source)
@@ -462,6 +491,7 @@ class Posteriors:
             truth=int(samples.label[index]),
             trained_on=predictions.learnt(place),
             predicted=predicted,
+            interval=_interval(predictions, place, self.archive.calibration(self.archive.runs[wanted.method, part])),
             soi=round(float(samples.soi[index]), 4),
             paradoxical=bool(samples.paradoxical[index]),
             distance=None if math.isnan(samples.distance[index]) else round(float(samples.distance[index]), 3),
@@ -482,7 +512,7 @@ class Posteriors:
         return int(found.predicted_index[place]), rounded(np.exp(found.log_probs[place].numpy()))
 
     def _answer(self, run: FinishedRun, predictions: RunPredictions, place: int) -> MethodPrediction:
-        found = answer(predictions, place, self.archive.calibration(run))
+        found = answer(predictions, place, self.archive.calibration(run), *self._act)
         missing = self._no_evidence(run)
         ends = None if missing else self.maps.ends(run)
         return MethodPrediction(row=run.row, answer=found, no_evidence=missing, evidence_range=ends)

@@ -1,7 +1,8 @@
 // An image with its evidence map on top, at the slider's opacity, or beside it, and the scale of the map.
 import {byId, element} from "./page.js";
 
-const control = byId("overlay-control"), slider = byId("opacity"), apart = byId("apart"), scale = byId("scale");
+const control = byId("overlay-control"), slider = byId("opacity"), apart = byId("apart"), alone = byId("own-scale"), scale = byId("scale");
+let drawn = null; // the map that is shown
 
 /** Shows an image, without evidence. `noImage` is called if the browser cannot show it; evidence is then shown on a plain ground. */
 export function showImage(image, name, noImage) {
@@ -26,15 +27,17 @@ export function showEvidence(rows, ends) {
   frame?.querySelector("canvas")?.remove();
   control.hidden = !rows || !frame;
   if (control.hidden) return arrange();
-  frame.querySelector(".stack").append(evidenceCanvas(rows, ends));
-  showScale(scale, ends);
+  drawn = {rows, ends};
+  alone.parentElement.hidden = !ends;
+  frame.querySelector(".stack").append(evidenceCanvas(rows, alone.checked ? null : ends));
+  showScale(scale, alone.checked ? null : ends, Boolean(ends));
   arrange();
 }
 
 /** Sets the opacity, and puts the image without the map beside that with it where this is wanted. */
 function arrange() {
   const frame = byId("seen").firstElementChild, canvas = frame?.querySelector("canvas"), image = frame?.querySelector(".stack img");
-  for (const drawn of [canvas, scale.querySelector("i")]) if (drawn) drawn.style.opacity = slider.value / 100;
+  for (const faded of [canvas, scale.querySelector("i")]) if (faded) faded.style.opacity = slider.value / 100;
   frame?.querySelector(".plain-image")?.remove();
   frame?.classList.toggle("apart", apart.checked && Boolean(canvas && image));
   if (!frame?.classList.contains("apart")) return;
@@ -43,18 +46,19 @@ function arrange() {
   frame.prepend(plain);
 }
 slider?.addEventListener("input", arrange);
+alone?.addEventListener("change", () => showEvidence(drawn.rows, drawn.ends));
 apart?.addEventListener("change", () => {
   arrange();
   dispatchEvent(new Event("resize")); // the chart beside it has another width now
 });
 
 /** Shows the ends of the scale that all images and classes of a model share, or that there is none. */
-function showScale(place, ends) {
+function showScale(place, ends, known) {
   const [low, high] = (ends ?? []).map(value => String(Number(value.toPrecision(3))).replace("-", "−"));
   place.replaceChildren(...(ends ? [low, element("span", {class: "ramp", "aria-hidden": "true"}, element("i")), `${high} and more`] : []));
   byId("scale-note").textContent = ends
     ? `Evidence is how much each part of the image raises the score of this class above the other classes. One scale for all images and classes of this model: at ${low} it raises nothing; about a tenth of the validation images reach ${high}. Brighter is more; the lines are at a third and two thirds of the scale.`
-    : "Brighter is more, from the lowest to the highest value of this map alone: do not compare it with others. This model recorded no scale for all maps: it had too few validation images, or is from an earlier version.";
+    : "Brighter is more, from the lowest to the highest value of this map alone: do not compare it with others." + (known ? "" : " This model recorded no scale for all maps: it was trained with --freeze, or by an earlier version.");
 }
 
 // From teal over green to yellow: rare in stained tissue, skin and fundus; the lightness rises evenly, so that they read without colour vision too.

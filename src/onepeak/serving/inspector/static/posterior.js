@@ -76,9 +76,21 @@ export function posteriorChart(said, classes, {truth = null, trueProbs = null, b
   }};
 }
 
+/** Whether the interval holds several classes. */
+const isUnsure = ({interval: ends}) => ends != null && ends[0] !== ends[1];
+
+/** What may be acted on: the class where the interval is that class, otherwise between which it lies. */
+export const headline = (said, classes) => isUnsure(said) ? `between ${classes[said.interval[0]]} and ${classes[said.interval[1]]}` : classes[said.predicted];
+
+/** How far off the most probable class is, which is named where the headline does not. */
+export function judged(said, truth, classes) {
+  const off = Math.abs(truth - said.predicted), name = isUnsure(said) ? `most likely ${classes[said.predicted]}, ` : "";
+  return `${name}${off ? `true ${classes[truth]}, ${off} off` : "correct"}`;
+}
+
 /** Describes the posterior in a sentence. */
 export function verdict(said, classes, truth = null) {
-  const parts = [`Predicts ${classes[said.predicted]}`];
+  const parts = [isUnsure(said) ? `Unsure: ${headline(said, classes)}, most likely ${classes[said.predicted]}` : `Predicts ${classes[said.predicted]}`];
   if (truth !== null) {
     const off = Math.abs(truth - said.predicted);
     parts[0] += off ? `, the true class is ${classes[truth]} (${off} off)` : ", which is correct";
@@ -99,12 +111,14 @@ const holdsAll = ({interval: ends, probs}) => ends != null && ends[0] === 0 && e
 /** Badges for what is wrong with a posterior. */
 export function badges(said) {
   const label = (look, text) => element("span", {class: `badge ${look}`}, text), all = holdsAll(said), odd = said.unlike?.length > 0;
+  const doubtful = isUnsure(said) || odd || said.refer || said.noted;
   const elsewhere = said.unimodal && said.mode !== said.predicted; // decided by the mean or the median
   return [
-    said.unimodal ? label(all || odd || elsewhere ? "neutral" : "good", elsewhere ? "one peak, not at the prediction" : "one peak") : label("warn", "several peaks"),
+    ...(isUnsure(said) ? [label("warn", all ? "cannot tell" : "unsure")] : []),
+    said.unimodal ? label(doubtful || elsewhere ? "neutral" : "good", elsewhere ? "one peak, not at the prediction" : "one peak") : label("warn", "several peaks"),
     ...(said.paradoxical ? [label("warn", "paradoxical")] : []),
-    ...(all ? [label("warn", "cannot tell")] : []),
     ...(odd ? [label("warn", "unlike the training")] : []),
+    ...(said.refer && !odd ? [label("warn", "ask a person")] : []),
   ];
 }
 
@@ -112,6 +126,7 @@ export function badges(said) {
 export function doubts(said, classes) {
   return [
     ...(said.unlike?.length ? [element("p", {class: "problem", role: "alert"}, `Warning: differs from the training data (${said.unlike.join(", ")}); do not rely on this prediction.`)] : []),
+    ...(said.refer && !said.unlike?.length ? [element("p", {class: "problem", role: "alert"}, `Ask a person: ${said.refer}.`)] : []),
     ...(holdsAll(said) ? [element("p", {class: "warn-text"}, "The interval holds all classes: the model cannot tell them apart.")] : []),
     ...(said.unimodal && said.mode !== said.predicted ? [element("p", {class: "quiet"}, `The method decides by the middle of the posterior, ${classes[said.predicted]}, not by its peak, ${classes[said.mode]}: so pairs near the peak count as out of order.`)] : []),
   ];
@@ -121,7 +136,7 @@ const MOST_PAIRS = 8;
 
 /** The pairs out of order in words, worst first. */
 export function violationText(said, classes) {
-  if (!said.violations.length) return [element("p", {class: holdsAll(said) ? "quiet" : "good-text"}, "The posterior falls away from its prediction on both sides: no pair is out of order.")];
+  if (!said.violations.length) return [element("p", {class: isUnsure(said) ? "quiet" : "good-text"}, "The posterior falls away from its prediction on both sides: no pair is out of order.")];
   const line = ({inner, outer, tie}) => {
     const [near, far] = [inner, outer].map(place => probability(said.probs[place]));
     const above = near === far ? `is above ${classes[inner]} (both ${near})` : `(${far}) is above ${classes[inner]} (${near})`;

@@ -3,7 +3,7 @@ import {PAGE_SIZE, filtersOf, remember, sampleAddress} from "./address.js";
 import {draw} from "./chart.js";
 import {showEvidence, showImage} from "./overlay.js";
 import {about, byId, counted, element, features, fillTable, followed, getJson, percent, probability, problem, swatch, typing} from "./page.js";
-import {badges, doubts, interval, posteriorChart, understood, verdict, violationText} from "./posterior.js";
+import {badges, doubts, headline, interval, judged, posteriorChart, understood, verdict, violationText} from "./posterior.js";
 import {showWords} from "./words.js";
 
 const {part, item} = byId("sample").dataset;
@@ -39,10 +39,10 @@ function showSample(chosen) {
     const query = new URLSearchParams({method: chosen.row, label});
     const told = place => `${known.classes[place]}${place === predicted ? ", predicted" : ""}${place === found.truth ? ", true" : ""}`;
     byId("asked-class").replaceChildren(...known.classes.map((_, place) => element("option", {value: place, selected: place === label}, told(place))));
-    note.textContent = chosen.no_evidence && `No evidence map. ${chosen.no_evidence}`;
+    note.textContent = chosen.no_evidence ? `No evidence map. ${chosen.no_evidence}` : "Computing the evidence map …";
     if (!byId("seen").firstElementChild) showImage(`/image/${part}/${item}`, found.name);
     if (chosen.no_evidence) showEvidence(null);
-    else later(getJson(`/v1/inspect/evidence/${part}/${item}?${query}`), rows => showEvidence(rows, chosen.evidence_range), () => showEvidence(null), "The evidence map could not be loaded: reload the page to try again.");
+    else later(getJson(`/v1/inspect/evidence/${part}/${item}?${query}`), rows => { showEvidence(rows, chosen.evidence_range); note.textContent = ""; }, () => showEvidence(null), "The evidence map could not be loaded: reload the page to try again.");
   } else if (found.kind === "rows") {
     const {[found.text]: text, ...others} = found.features, table = Object.keys(others).length ? [features(others, "row large")] : [];
     const show = (words, weights) => byId("seen").replaceChildren(...(found.text ? [showWords(words, weights)] : []), ...table);
@@ -93,7 +93,7 @@ function actionsOf(said) {
 function showChosen(chosen) {
   const said = chosen.answer;
   byId("chosen-title").replaceChildren(swatch(known.looks[chosen.row]), ` ${chosen.row} `, ...badges(said));
-  byId("verdict").textContent = verdict(said, known.classes, found.truth);
+  byId("verdict").textContent = [verdict(said, known.classes, found.truth), ...(said.action ? [`What would be done: ${said.action}.`] : [])].join(" ");
   draw(byId("chosen"), width => posteriorChart(said, known.classes, {truth: found.truth, trueProbs: found.true_probs, beside: besideOf(chosen), width}),
     {onClick: ({points}) => askFor(points[0].x)});
   byId("doubts").replaceChildren(...doubts(said, known.classes));
@@ -121,7 +121,7 @@ function showMethods(chosen) {
     draw(chart, () => posteriorChart(said, known.classes, {truth: found.truth, extra: false}));
     return element("li", {class: row === chosen.row ? "method chosen" : "method"},
       element("h3", {}, swatch(known.looks[row]), element("a", {href: sampleAddress({part, item}, filters), "aria-current": row === chosen.row ? "true" : null}, row)),
-      element("p", {class: "says"}, element("span", {class: "label"}, known.classes[said.predicted]), element("span", {class: "quiet"}, said.predicted === found.truth ? "correct" : `${Math.abs(said.predicted - found.truth)} off`), ...badges(said)),
+      element("p", {class: "says"}, element("span", {class: "label"}, headline(said, known.classes)), element("span", {class: "quiet"}, judged(said, found.truth, known.classes)), ...badges(said)),
       chart,
       element("p", {class: "quiet"}, `SOI ${percent(said.soi, 0)}`, said.interval ? `, interval ${interval(said.interval, known.classes)}` : ""),
       known.actions.length ? element("ol", {class: "brief"}, said.ranking.map(place => element("li", {}, known.actions[place]))) : "");

@@ -1,7 +1,7 @@
 // The grid of samples: the address holds the filter, the server applies it, with sixty samples per page.
 import {PAGE_SIZE, cameFrom, filtersOf, sampleAddress} from "./address.js";
 import {about, byId, counted, element, features, followed, getJson, percent, problem, typing} from "./page.js";
-import {spark} from "./posterior.js";
+import {headline, judged, spark} from "./posterior.js";
 
 const form = byId("filters"), grid = byId("grid"), found = byId("found");
 let latest, asking;
@@ -32,16 +32,15 @@ function written() {
 }
 
 function card(entry, classes, kind, filters) {
-  const right = entry.truth === entry.predicted, off = Math.abs(entry.truth - entry.predicted);
   const seen = kind === "pictures"
     ? element("img", {src: `/thumbnail/${entry.part}/${entry.item}`, alt: "", loading: "lazy", width: 160, height: 120})
     : kind === "rows" ? features(entry.features, "row") : "";
   return element("li", {}, element("a", {class: "card", href: sampleAddress(entry, filters)},
     seen, spark(entry),
-    element("span", {class: "says"}, element("span", {class: "label"}, classes[entry.predicted]), right ? element("span", {class: "quiet"}, "correct") : element("span", {class: "quiet"}, `true ${classes[entry.truth]}, ${off} off`)),
+    element("span", {class: "says"}, element("span", {class: "label"}, headline(entry, classes)), element("span", {class: "quiet"}, judged(entry, entry.truth, classes))),
     element("span", {class: "says"}, element("span", {class: "quiet"}, `SOI ${percent(entry.soi, 0)}`), entry.paradoxical && element("span", {class: "badge warn"}, "paradoxical"), entry.trained_on && element("span", {class: "badge warn"}, "trained on"), entry.distance > 1 && element("span", {class: "badge warn", title: `distance ${entry.distance} from the training, usually within 1`}, "unlike the training"), (entry.flag || entry.note) && element("span", {class: "badge neutral", title: entry.note}, entry.flag ? "⚑ flagged" : "note")),
     entry.other !== null && element("span", {class: "quiet"}, `${filters.get("other")}: ${classes[entry.other]}`),
-    element("span", {class: "name"}, entry.name)));
+    element("span", {class: "name"}, element("bdi", {}, entry.name))));
 }
 
 /** Links to pages: the first, the last, and those around the one shown. */

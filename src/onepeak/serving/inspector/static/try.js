@@ -2,7 +2,7 @@
 import {draw} from "./chart.js";
 import {showEvidence, showImage} from "./overlay.js";
 import {byId, element, features, fillTable, getJson, probability, problem} from "./page.js";
-import {badges, doubts, posteriorChart, understood, verdict} from "./posterior.js";
+import {badges, doubts, headline, posteriorChart, understood, verdict} from "./posterior.js";
 import {expectedClass, showWords} from "./words.js";
 
 const waiting = byId("waiting"), result = byId("result");
@@ -34,12 +34,12 @@ async function ask(options, query) {
 async function show(item, content, name = "") {
   const {reading} = await card, said = answerOf(item, content.alpha, reading.raw), classes = content.classes;
   result.hidden = false;
-  byId("result-title").replaceChildren(`${name}${classes[said.predicted]} `, ...badges(said));
+  byId("result-title").replaceChildren(`${name}${headline(said, classes)} `, ...badges({...said, noted: content.notes.length > 0}));
   byId("verdict").textContent = [verdict(said, classes), ...(item.action ? [`What would be done: ${item.action}.`] : []), ...content.notes.map(sentence)].join(" ");
   byId("doubts").replaceChildren(...doubts(said, classes));
   draw(byId("chosen"), width => posteriorChart(said, classes, {width}));
   fillTable(byId("numbers"), ["Class", "Probability"], classes.map((each, place) => [each, probability(said.probs[place])]));
-  waiting.textContent = `Predicted ${classes[said.predicted]}.`; // for screen readers: the title shows it
+  waiting.textContent = `Predicted: ${headline(said, classes)}.`; // for screen readers: the title shows it
   waiting.className = "unseen";
   byId("result-title").focus();
 }
@@ -55,7 +55,7 @@ async function askImages(images) {
   const content = await ask({body}, decided ? "" : "combine=mean");
   if (!content) return;
   several.replaceChildren(...images.map((image, place) => {
-    const item = content.predictions[place], text = item.probs ? content.classes[item.label] : "unreadable";
+    const item = content.predictions[place], text = item.probs ? item.headline : "unreadable";
     const button = element("button", {type: "button"}, element("img", {src: URL.createObjectURL(image), alt: ""}), element("span", {}, text), element("span", {class: "quiet"}, image.name));
     button.addEventListener("click", () => askImage(image));
     return element("li", {}, button);
