@@ -298,6 +298,27 @@ def test_the_row_of_one_client_fails_no_request_of_another(table):
     assert str(refused).startswith("`rows[0]`: the model has no posterior")
 
 
+def test_requests_that_are_read_together_keep_their_own_options(table):
+    row, options = {"size": 1.0, "tone": "1"}, [PosteriorOptions(), PosteriorOptions(raw=True)] * 3
+
+    async def together():
+        asked = Predictor(table, Limits(), PosteriorOptions())
+        found = await asyncio.gather(*(asked.rows([row] * (1 + place), each) for place, each in enumerate(options)))
+        asked.close()
+        return found
+
+    for place, (outcome, each) in enumerate(zip(asyncio.run(together()), options, strict=True)):
+        expected = table.predict(row, raw=each.raw)[0]
+        assert len(outcome.rows) == 1 + place
+        for found in outcome.rows:
+            np.testing.assert_allclose(found.log_probs, expected.log_probs, atol=1e-5, rtol=0)
+            assert (found.predicted_index, found.lower, found.upper) == (
+                expected.predicted_index,
+                expected.lower,
+                expected.upper,
+            )
+
+
 @pytest.mark.bad_input
 def test_the_pixels_of_a_request_are_counted_from_headers_before_any_is_decoded(model, images, monkeypatch):
     limits = Limits(max_pixels=64 * 64, max_request_pixels=2 * 64 * 64)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from types import NoneType
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -230,9 +231,12 @@ def kind_of(column: Column) -> Kind:
 
 def number_cells(column: Column) -> tuple[npt.NDArray[np.float64], dict[int, str]]:
     """Returns the numbers in a column, NaN where there is none, and a message for each bad cell, by position."""
-    kind_of(column)  # raises for dates and other types
-    written = column.astype(object).tolist()
-    values, texts = _numbers(written)
+    written = column.tolist()
+    if {*map(type, written)} <= {int, float, bool, NoneType}:  # as most often, and fast even for one row
+        values, texts = np.array(written, dtype=np.float64), dict[int, str]()
+    else:
+        kind_of(column)  # raises for dates and other types
+        values, texts = _numbers(written)
     wrong = {}
     for index, text in texts.items():
         shown = repr(text if len(text) <= 40 else text[:40] + "...")

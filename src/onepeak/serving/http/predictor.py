@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from itertools import accumulate, count
+from itertools import accumulate, count, islice
 from typing import Any, TypeAlias, TypeVar, final
 
 import numpy as np
@@ -20,7 +20,7 @@ from onepeak._core.values import check_integer
 from onepeak.data.images.decode import TooManyPixelsError, decode_image, depth_notes
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError, NotFiniteError
-from onepeak.posterior.predictions import Predictions, Unlike, called
+from onepeak.posterior.predictions import Predictions, Row, Unlike, called
 from onepeak.serving.http.failures import RequestError
 from onepeak.serving.http.limits import Limits
 from onepeak.serving.http.requests import Upload
@@ -45,6 +45,8 @@ class RequestOutcome:
 
     raw: Predictions
     """What the network says of the samples that have a prediction, before calibration; `items` are their positions."""
+    rows: list[Row]
+    """Their predictions, as the request's options read them."""
     failed: list[Failed]
     """The other samples."""
     notes: tuple[str, ...]
@@ -136,7 +138,9 @@ class Predictor:
             files = [dark[item] for item in places]
             depth = await self.decoding.run(lambda: depth_notes(files, None, asked=True, names=names))
         notes = (*depth, *notes_of(self.model, (), options, raw.with_unlike, source_name="item"))
-        return RequestOutcome(raw=raw, failed=failed, notes=notes, evidence=maps)
+        return RequestOutcome(
+            raw=raw, rows=await self._read_with_others(raw, options), failed=failed, notes=notes, evidence=maps
+        )
 
     async def rows(self, rows: Sequence[dict[str, Any]], options: PosteriorOptions) -> RequestOutcome:
         """Predicts for rows of a table, for all or for none."""
@@ -158,7 +162,14 @@ class Predictor:
         if failed:
             raise RequestError(422, f"`rows[{failed[0].item}]`: {failed[0].error}.")
         notes = notes_of(self.model, table, options, raw.with_unlike, source_name="row")
-        return RequestOutcome(raw=raw, failed=[], notes=notes, evidence={})
+        return RequestOutcome(
+            raw=raw, rows=await self._read_with_others(raw, options), failed=[], notes=notes, evidence={}
+        )
+
+    async def _read_with_others(self, raw: Predictions, options: PosteriorOptions) -> list[Row]:
+        """Reads a request's predictions together with those of others that have its options."""
+        found: list[Row] = await self.batcher.submit(self._read, (raw, options), kind=options, size=len(raw))
+        return found
 
     async def _of_size(self, compute: Compute, pixels: Pixels, item: object, *, kind: Hashable = None) -> Any:
         """Computes a result for an image, in a batch with others of its size and kind."""
@@ -177,6 +188,11 @@ class Predictor:
         first, values = parts[0].inputs, np.concatenate([part.inputs.values for part in parts])
         joined = FeatureRows(columns=first.columns, values=values, categories=first.categories)
         return _by_part(self.model.row_answers(joined), parts)
+
+    def _read(self, requests: Sequence[tuple[Predictions, PosteriorOptions]]) -> list[list[Row]]:
+        raw, (options, *_) = zip(*requests, strict=True)
+        rows = self.model.read(Predictions.joined(raw), options).rows()
+        return [list(islice(rows, len(each))) for each in raw]
 
     def _evidence(self, images: Sequence[tuple[Pixels, Predictions, PosteriorOptions]]) -> list[list[list[float]]]:
         pixels, raw, (options, *_) = zip(*images, strict=True)

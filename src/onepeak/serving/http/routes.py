@@ -138,14 +138,14 @@ def predict_router(
             metrics.samples.update("unlike" if mark else "usual" for mark in outcome.raw.unlike)
             metrics.samples["failed"] += len(outcome.failed)
 
-            # In a thread, because thousands of rows make megabytes of text.
+            # Of several samples in a thread, because thousands of rows make megabytes of text.
             def content() -> bytes:
                 found = _content(model, outcome, names, posterior_options, worded)
                 if options.combine is not None:
                     found |= _groups(model, outcome, of, options.combine, posterior_options, worded)
                 return json_bytes(found)
 
-            return await run(content)
+            return content() if len(names) == 1 and options.combine is None else await run(content)
 
         with ExitStack() as held:
             share = held.enter_context(load.request())
@@ -244,10 +244,9 @@ def _content(
     worded: Callable[[Row], dict[str, Any]],
 ) -> dict[str, Any]:
     """The answer to a request, as `PredictResponse` describes it."""
-    raw = outcome.raw
     entries = {
         item: {**worded(row), "evidence": outcome.evidence.get(item)}
-        for item, row in zip(raw.items.tolist(), model.read(raw, options).rows(), strict=True)
+        for item, row in zip(outcome.raw.items.tolist(), outcome.rows, strict=True)
     }
     for each in outcome.failed:
         entries[each.item] = {"error": {"code": code_of(each.error), "message": str(each.error)}}
