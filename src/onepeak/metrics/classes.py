@@ -29,7 +29,7 @@ class MeanAbsoluteError(SampleMean):
         super().__init__(num_classes, quantity="absolute_error", **standard)
 
     def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:  # noqa: ARG002
-        return (predicted.long() - labels.long()).abs()
+        return (predicted.long() - labels.long()).abs_()
 
 
 def _metric_of(function: Callable[..., Tensor], base: type[OrdinalMetric], **options: bool) -> Any:

@@ -239,8 +239,7 @@ def bin_sums(
 
     Several kinds of statements, the last axis, have bins of their own, one kind after the other.
     """
-    # NaN would give an undefined index, so it goes to bin 0; the sums stay NaN
-    bins = (stated * num_bins).nan_to_num(0).long().clamp(max=num_bins - 1)
+    bins = (stated * num_bins).long().clamp(0, num_bins - 1)  # of NaN any, whose sums stay NaN
     if num_kinds > 1:
         bins = bins + num_bins * torch.arange(num_kinds, device=stated.device)
     rows = torch.stack([torch.ones_like(stated), stated, happened.to(stated)], dim=-1)

@@ -44,9 +44,9 @@ def as_weights(sample_weight: PerSample | None, labels: Labels) -> Tensor:
 
 
 def weighted_sum(values: Tensor, weights: Tensor | None) -> Tensor:
-    """Returns the float64 sum of values times weights; a value of weight zero is ignored, even an infinite one."""
+    """Returns the sum of values times weights, exact or float64; a value of weight zero is ignored, even infinite."""
     if weights is None:
-        return values.sum(dtype=torch.float64)
+        return values.sum(dtype=torch.float64 if values.is_floating_point() else None)  # integers are exact
     return torch.where(weights > 0, values.double() * weights, 0.0).sum()
 
 
